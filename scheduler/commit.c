@@ -1,0 +1,205 @@
+/* See commit.h. */
+#include "scheduler/commit.h"
+
+#include "base/memory.h"
+#include "scheduler/command_list.h"
+#include "scheduler/frontier.h"
+#include "scheduler/queue.h"
+#include "scheduler/slot.h"
+
+static void refresh(struct slot *slot)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            queue_refresh(slot, slot->queues[lane]);
+        }
+    }
+}
+
+/* The pair that the others may come to share: the furthest point that our clock has reached (R7; a point from a clock that
+ * was ahead stays its own lane's trouble, R1). NULL: there is none. */
+static const struct frontier_pair *furthest(const struct slot *slot, struct now now)
+{
+    const struct frontier_pair *best = NULL;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        const struct queue *queue = slot->queues[lane];
+        if (queue == NULL || queue->frontier.live.point.due_ms > now.wall.ms) {
+            continue;
+        }
+        const struct frontier_pair *pair = &queue->frontier.live;
+        int order = best == NULL ? 1 : key_compare(pair->point, best->point);
+        if (order > 0 || (order == 0 && pair->cut > best->cut)) {
+            best = pair;
+        }
+    }
+    return best;
+}
+
+static void adopt(struct slot *slot, struct frontier_pair shared)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        struct queue *queue = slot->queues[lane];
+        if (queue != NULL && !frontier_pair_equal(queue->frontier.live, shared) &&
+            queue_is_clear_up_to(queue, shared.point) && frontier_can_adopt(&queue->frontier, shared, NULL)) {
+            frontier_adopt(&queue->frontier, shared);
+            queue->taken_point = shared.point;
+            if (shared.point.due_ms > wheel_base(&queue->wheel)) {
+                wheel_advance(&queue->wheel, shared.point.due_ms);
+            }
+        }
+    }
+}
+
+static bool stands_at(const struct frontier *frontier, struct frontier_pair shared)
+{
+    return frontier->old_count == 0 && frontier_pair_equal(frontier->live, shared);
+}
+
+/* Fills in `frontier` from one frontier of each queue. */
+static void fill(const struct slot *slot,
+                 struct partition_frontier *frontier,
+                 struct frontier_pair shared,
+                 const struct frontier *(*choose)(const struct queue *queue))
+{
+    frontier->committed_offset = INT64_MAX;
+    frontier->anchor = slot->anchor;
+    frontier->shared = shared;
+    frontier->lane_count = 0;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] == NULL) {
+            continue;
+        }
+        const struct frontier *mine = choose(slot->queues[lane]);
+        if (mine->live.cut < frontier->committed_offset) {
+            frontier->committed_offset = mine->live.cut;
+        }
+        if (!stands_at(mine, shared)) {
+            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){lane, *mine};
+        }
+    }
+    if (frontier->committed_offset == INT64_MAX) {
+        frontier->committed_offset = shared.cut;
+    }
+}
+
+static const struct frontier *choose_current(const struct queue *queue)
+{
+    return &queue->frontier;
+}
+
+static const struct frontier *choose_committed(const struct queue *queue)
+{
+    return &queue->committed;
+}
+
+void commit_committed_frontier(const struct slot *slot, struct partition_frontier *frontier)
+{
+    fill(slot, frontier, slot->shared, choose_committed);
+    frontier->low_offset = slot->low_committed;
+}
+
+/* Room for one commit of every slot, so that what commands point to does not move while they are built. */
+static void make_room(struct core *core)
+{
+    core->frontier_count = 0;
+    if (core->frontier_capacity < core->slot_count) {
+        core->frontier_capacity = core->slot_count;
+        core->frontier_room = memory_resize(core->frontier_room, core->slot_count, sizeof(*core->frontier_room));
+    }
+}
+
+static bool has_news(const struct slot *slot, int64_t low)
+{
+    bool news = low != slot->low_committed;
+    for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
+        const struct queue *queue = slot->queues[lane];
+        news = queue != NULL && !frontier_equal(&queue->frontier, &queue->committed);
+    }
+    return news;
+}
+
+bool commit_is_behind(struct slot *slot)
+{
+    refresh(slot);
+    return !slot->reading_stopped && has_news(slot, slot_low_offset(slot));
+}
+
+static void move_anchor(struct slot *slot)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        const struct queue *queue = slot->queues[lane];
+        if (queue != NULL && slot->last_read.offset >= 0 && slot->last_read.offset < queue->frontier.live.cut) {
+            slot->anchor = slot->last_read;
+            return;
+        }
+    }
+}
+
+static void build(struct core *core, struct slot *slot, struct now now)
+{
+    refresh(slot);
+    const struct frontier_pair *best = slot->caught_up ? furthest(slot, now) : NULL;
+    if (best != NULL) {
+        slot->shared = *best;
+        adopt(slot, slot->shared);
+    }
+    int64_t low = slot_low_offset(slot);
+    if (!has_news(slot, low)) {
+        slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
+        return;
+    }
+    struct partition_frontier *frontier = &core->frontier_room[core->frontier_count++];
+    move_anchor(slot);
+    slot->low_offset = low;
+    slot->low_committing = low;
+    fill(slot, frontier, slot->shared, choose_current);
+    frontier->low_offset = low;
+    slot->lanes_apart = frontier->lane_count;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            slot->queues[lane]->committing = slot->queues[lane]->frontier;
+        }
+    }
+    slot->commit_under_way = true;
+    slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
+    command_list_add(&core->commands, COMMAND_COMMIT, slot)->as.frontier = frontier;
+}
+
+static bool may_commit(const struct core *core, const struct slot *slot, struct now now)
+{
+    bool hurry = core->stopping || slot->leaving;
+    return !slot->commit_under_way && !slot->reading_stopped && (hurry || now.mono.ms >= slot->commit_at_ms);
+}
+
+void commit_turn(struct core *core, struct now now)
+{
+    make_room(core);
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        if (core->slots[i] != NULL && may_commit(core, core->slots[i], now)) {
+            build(core, core->slots[i], now);
+        }
+    }
+}
+
+void commit_answered(struct core *core, struct slot *slot, enum commit_result result)
+{
+    if (!slot->commit_under_way) {
+        return;
+    }
+    slot->commit_under_way = false;
+    if (result != COMMIT_ACKNOWLEDGED) {
+        return;
+    }
+    slot->low_committed = slot->low_committing;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            slot->queues[lane]->committed = slot->queues[lane]->committing;
+        }
+    }
+    slot_compact(core, slot);
+}
+
+int64_t commit_deadline(struct slot *slot)
+{
+    return !slot->commit_under_way && commit_is_behind(slot) ? slot->commit_at_ms : TIME_NEVER;
+}

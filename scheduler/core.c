@@ -1,0 +1,242 @@
+/* The step: facts in, decisions out. What each decision is about lives in the file named after it. */
+#include "scheduler/core.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "scheduler/checkpoint_plan.h"
+#include "scheduler/command_list.h"
+#include "scheduler/commit.h"
+#include "scheduler/core_state.h"
+#include "scheduler/delivery.h"
+#include "scheduler/queue.h"
+#include "scheduler/slot.h"
+#include "scheduler/window.h"
+
+#define CLOCK_STEP_MS 1000
+
+struct core *core_new(const struct core_options *options)
+{
+    struct core *core = memory_new(1, sizeof(*core));
+    core->options = *options;
+    core->pool = entry_pool_new();
+    return core;
+}
+
+void core_free(struct core *core)
+{
+    if (core == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        if (core->slots[i] != NULL) {
+            slot_lose(core, core->slots[i]);
+        }
+    }
+    free(core->slots);
+    checkpoint_plan_free(core);
+    command_list_free(&core->commands);
+    free(core->frontier_room);
+    entry_pool_free(&core->pool);
+    free(core);
+}
+
+lane_index core_lane_add(struct core *core, const struct core_lane_options *options)
+{
+    assert(core->lane_count < LANES_MAX);
+    core->lanes[core->lane_count] = *options;
+    return core->lane_count++;
+}
+
+void core_lane_change(struct core *core, lane_index lane, const struct core_lane_options *options)
+{
+    assert(lane < core->lane_count);
+    core->lanes[lane] = *options;
+}
+
+/* Counts steps of the wall clock: it should advance as the monotonic one does. */
+static void look_at_clock(struct core *core, struct now now)
+{
+    int64_t wall = now.wall.ms - core->last.wall.ms;
+    int64_t mono = now.mono.ms - core->last.mono.ms;
+    if (core->stepped && wall - mono > CLOCK_STEP_MS) {
+        core->stats.clock_steps_forward++;
+    } else if (core->stepped && mono - wall > CLOCK_STEP_MS) {
+        core->stats.clock_steps_back++;
+    }
+    core->last = now;
+    core->stepped = true;
+}
+
+static void slot_input(struct core *core, struct slot *slot, const struct input *input, struct now now)
+{
+    switch (input->kind) {
+    case INPUT_SLOT_LEAVING:
+        slot->leaving = true;
+        break;
+    case INPUT_SLOT_LOST:
+        slot_lose(core, slot);
+        break;
+    case INPUT_RECORD:
+        slot_record(core, slot, &input->as.record);
+        break;
+    case INPUT_POSITION:
+        slot_position(slot, input->as.position.offset);
+        break;
+    case INPUT_READING_STOPPED:
+        slot->reading_stopped = true;
+        slot_look_caught_up(slot);
+        break;
+    case INPUT_DELIVERED:
+    case INPUT_DELIVERY_FAILED:
+    case INPUT_SINK_FULL:
+        delivery_report(core, slot, input->kind, &input->as.delivery, now);
+        break;
+    case INPUT_ROWS:
+        window_rows(core, slot, slot->queues[input->as.rows.bucket.lane], &input->as.rows);
+        break;
+    case INPUT_COMMIT_DONE:
+        commit_answered(core, slot, input->as.commit);
+        break;
+    case INPUT_SLOT_GAINED:
+    case INPUT_SINK_ROOM:
+    case INPUT_CHECKPOINT_DONE:
+    case INPUT_STOP:
+        break;
+    }
+}
+
+/* A record of a slot that was lost still brings a ref, which is released. */
+static void orphan_input(struct core *core, const struct input *input)
+{
+    if (input->kind == INPUT_RECORD) {
+        command_list_release(&core->commands, input->as.record.ref);
+    }
+}
+
+static void take_input(struct core *core, const struct input *input, struct now now)
+{
+    if (input->kind == INPUT_SLOT_GAINED) {
+        slot_gain(core, input->slot, input->as.gained, now);
+    } else if (input->kind == INPUT_SINK_ROOM) {
+        core->sink_full = false;
+    } else if (input->kind == INPUT_CHECKPOINT_DONE) {
+        checkpoint_plan_answered(core, &input->as.checkpoint, now);
+    } else if (input->kind == INPUT_STOP) {
+        core->stopping = true;
+    } else {
+        struct slot *slot = slot_find(core, input->slot, input->epoch);
+        if (slot != NULL) {
+            slot_input(core, slot, input, now);
+        } else {
+            orphan_input(core, input);
+        }
+    }
+}
+
+static void extend_windows(struct core *core, struct now now)
+{
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        for (uint16_t lane = 0; slot != NULL && lane < slot->queue_count; lane++) {
+            if (slot->queues[lane] != NULL) {
+                window_extend(core, slot, slot->queues[lane], now);
+            }
+        }
+    }
+}
+
+static bool is_in_flight(const struct slot *slot)
+{
+    bool in_flight = slot->commit_under_way;
+    for (uint16_t lane = 0; lane < slot->queue_count && !in_flight; lane++) {
+        in_flight = slot->queues[lane] != NULL && slot->queues[lane]->taken.sent > 0;
+    }
+    return in_flight;
+}
+
+/* A slot that is to be given up has nothing more to say when nothing is in flight and its last commit was answered. */
+static void look_leaving(struct core *core)
+{
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        if (slot != NULL && slot->leaving && !slot->left && !is_in_flight(slot) && !commit_is_behind(slot)) {
+            slot->left = true;
+            command_list_add(&core->commands, COMMAND_SLOT_LEFT, slot);
+        }
+    }
+}
+
+static void look_stopped(struct core *core)
+{
+    bool busy = !core->stopping || core->stopped || checkpoint_plan_is_behind(core);
+    for (uint32_t i = 0; i < core->slot_count && !busy; i++) {
+        busy = core->slots[i] != NULL && (is_in_flight(core->slots[i]) || commit_is_behind(core->slots[i]));
+    }
+    if (!busy) {
+        core->stopped = true;
+        command_list_add(&core->commands, COMMAND_STOPPED, NULL);
+    }
+}
+
+struct commands core_step(struct core *core, struct now now, const struct input *inputs, size_t count)
+{
+    command_list_clear(&core->commands);
+    core->more = false;
+    core->stats.steps++;
+    look_at_clock(core, now);
+    for (size_t i = 0; i < count; i++) {
+        take_input(core, &inputs[i], now);
+    }
+    window_trim(core);
+    extend_windows(core, now);
+    delivery_turn(core, now);
+    checkpoint_plan_turn(core, now);
+    commit_turn(core, now);
+    slot_pressure(core);
+    look_leaving(core);
+    look_stopped(core);
+    return (struct commands){core->commands.items, core->commands.count, core->commands.releases,
+                             core->commands.release_count};
+}
+
+static void add_wall(struct core_deadline *deadline, int64_t wall_ms)
+{
+    deadline->wall.ms = wall_ms < deadline->wall.ms ? wall_ms : deadline->wall.ms;
+}
+
+static void add_mono(struct core_deadline *deadline, int64_t mono_ms)
+{
+    deadline->mono.ms = mono_ms < deadline->mono.ms ? mono_ms : deadline->mono.ms;
+}
+
+static void slot_deadline(const struct core *core, struct slot *slot, struct core_deadline *deadline)
+{
+    add_mono(deadline, commit_deadline(slot));
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        struct queue *queue = slot->queues[lane];
+        if (queue == NULL) {
+            continue;
+        }
+        add_wall(deadline, window_deadline(core, queue));
+        add_mono(deadline, delivery_retry_at(queue));
+        if (queue_may_take(core, slot, queue)) {
+            add_wall(deadline, queue_next_due(queue));
+        }
+    }
+}
+
+struct core_deadline core_next_deadline(const struct core *core)
+{
+    if (core->more) {
+        return (struct core_deadline){{TIME_NEVER}, {INT64_MIN}};
+    }
+    struct core_deadline deadline = checkpoint_plan_deadline(core);
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        if (core->slots[i] != NULL) {
+            slot_deadline(core, core->slots[i], &deadline);
+        }
+    }
+    return deadline;
+}

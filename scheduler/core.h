@@ -1,0 +1,325 @@
+/*
+ * The core: decides what is read, held, fired, written and committed, and does none of it.
+ *
+ * One call, core_step(core, now, inputs) -> commands, and one question, core_next_deadline(core). Inputs are facts that
+ * happened; commands are data for the shell. No clock, I/O, thread, lock, errno or library in here, so that the
+ * simulator runs years in seconds with the very code that runs in production. The structures behind it are drawn in
+ * docs/internals/core.md, the rules it keeps (R1 to R10) in docs/frontier.md, the contract with the shell in both.
+ *
+ * Thread context: everything here belongs to one owner thread. Memory: allocation failure ends the process (base/memory.h),
+ * as there is no useful way on without it and the log in Kafka loses nothing.
+ */
+#ifndef TARRY_SCHEDULER_CORE_H
+#define TARRY_SCHEDULER_CORE_H
+
+#include "scheduler/types.h"
+
+struct core;
+
+/* ------------------------------------------------------------------------------------------------ options */
+
+struct core_lane_options {
+    uint32_t max_in_flight;       /* taken and not yet acknowledged, per slot: 1 to 1,000,000 */
+    uint64_t max_in_flight_bytes; /* same, in payload bytes; at least one record is always let through */
+    bool paused;
+};
+
+struct core_options {
+    uint32_t entries_max;           /* wheel and heap entries in memory, all queues together (32 bytes each) */
+    uint32_t late_max;              /* late heap of one queue; beyond it becomes a wheel again (docs/internals/core.md) */
+    uint32_t old_pairs_max;         /* old pairs of one slot, all lanes together: what the metadata has room for */
+    uint32_t step_records_max;      /* records taken in one step, all queues together */
+    uint32_t scan_rows_max;         /* rows asked for by one COMMAND_SCAN */
+    uint32_t split_rows_max;        /* rows split by one checkpoint */
+    uint64_t unwritten_bytes_max;   /* bytes read and not yet in the store, all slots: reading pauses beyond */
+    uint32_t unwritten_rows_max;    /* same, in rows */
+    int64_t window_ms;              /* how far ahead of the clock buckets are loaded */
+    int64_t checkpoint_ms;          /* least time between two checkpoints */
+    int64_t commit_ms;              /* least time between two commits of a slot */
+    int64_t retry_ms;               /* first wait of a held lane; doubles up to retry_max_ms */
+    int64_t retry_max_ms;
+    int64_t unknown_topic_grace_ms; /* how long a topic may be missing before its records are refused */
+    int64_t store_retry_ms;         /* wait after a checkpoint that found the store full */
+};
+
+/* Fills in what production uses; each value's reason stands beside it in core_options.c. */
+void core_options_default(struct core_options *options);
+
+/* A core without slots and lanes. Never NULL. The options are copied. */
+struct core *core_new(const struct core_options *options);
+
+/* Frees everything. NULL is allowed. Refs that were not released are simply forgotten. */
+void core_free(struct core *core);
+
+/* Adds the next lane (the first has index 0) and returns its index. Call it before a slot that uses it is gained; at most
+ * LANES_MAX, checked by the caller. May also be called later, between steps. */
+lane_index core_lane_add(struct core *core, const struct core_lane_options *options);
+
+/* Changes a lane's limits or pause between two steps (SIGHUP). The pause is not persistent. */
+void core_lane_change(struct core *core, lane_index lane, const struct core_lane_options *options);
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+enum input_kind {
+    INPUT_SLOT_GAINED,
+    INPUT_SLOT_LEAVING,
+    INPUT_SLOT_LOST,
+    INPUT_RECORD,
+    INPUT_POSITION,
+    INPUT_READING_STOPPED,
+    INPUT_DELIVERED,
+    INPUT_DELIVERY_FAILED,
+    INPUT_SINK_FULL,
+    INPUT_SINK_ROOM,
+    INPUT_ROWS,
+    INPUT_CHECKPOINT_DONE,
+    INPUT_COMMIT_DONE,
+    INPUT_STOP,
+};
+
+/* A partition is ours, with what the broker and the checkpoint know of it. Slot numbers are dense and reused; `epoch` is
+ * greater at each use. Nothing fires before the position has reached catch_up_to and every cut (R2). */
+struct input_slot_gained {
+    uint32_t epoch;
+    int64_t position;    /* offset of the first record that the shell will hand over */
+    int64_t catch_up_to; /* end of the partition (last stable offset) as it was now */
+    struct partition_frontier frontier; /* what was committed, or the checkpoint's own; fresh: all KEY_LEAST and position.
+                                           Lanes of the core without an entry stand at `shared`. */
+    int64_t stored_position;            /* rows of the checkpoint are complete below it; 0 without checkpoint */
+    const struct bucket_stats *buckets; /* of the checkpoint, any order; borrowed for the step */
+    size_t bucket_count;
+};
+
+/* A record was read and decoded. Offsets of a slot only grow (holes are normal). If it is not needed (below C, covered by F,
+ * below stored_position) the core releases its ref in the same step. */
+struct input_record {
+    int64_t offset;
+    int64_t due_ms;
+    lane_index lane;
+    uint32_t bytes;  /* of the row, for accounting */
+    row_ref ref;     /* not 0 */
+    int64_t timestamp_ms;
+    uint32_t crc;
+};
+
+/* Everything below `offset` has been handed over (end of partition, control records, or nothing there). */
+struct input_position {
+    int64_t offset;
+};
+
+enum delivery_failure {
+    DELIVERY_RETRIABLE,     /* an outage: leader away, timeout, transport. Never the record's fault */
+    DELIVERY_UNKNOWN_TOPIC, /* the target does not exist (yet) */
+    DELIVERY_FAULT,         /* this record can never go there */
+};
+
+/* Report on a COMMAND_DELIVER, named by slot epoch, lane and sequence. */
+struct input_delivery {
+    lane_index lane;
+    uint64_t sequence;
+    enum delivery_failure failure; /* INPUT_DELIVERY_FAILED only */
+    uint64_t target_hash;          /* of the topic's name; counts for DELIVERY_UNKNOWN_TOPIC only */
+};
+
+/* Some rows of a bucket, in offset order, as COMMAND_SCAN asked for. */
+struct scanned_row {
+    int64_t offset;
+    int64_t due_ms;
+    uint32_t bytes;
+};
+
+struct input_rows {
+    struct bucket_id bucket;
+    const struct scanned_row *rows; /* borrowed for the step */
+    size_t count;
+    bool end; /* no further row below `below_offset` of the command */
+};
+
+enum checkpoint_result {
+    CHECKPOINT_WRITTEN, /* committed and on disk */
+    CHECKPOINT_FULL,    /* no room: nothing of it was written */
+};
+
+struct checkpoint_touched {
+    slot_index slot;
+    uint32_t epoch;
+    struct bucket_stats stats; /* as they are now; count 0: the bucket is gone */
+};
+
+struct input_checkpoint {
+    enum checkpoint_result result;
+    const struct checkpoint_touched *touched; /* borrowed for the step */
+    size_t touched_count;
+};
+
+enum commit_result {
+    COMMIT_ACKNOWLEDGED,
+    COMMIT_FAILED,  /* surely not there, or may be sent again (retriable): the core sends a newer one */
+};
+
+struct input {
+    enum input_kind kind;
+    slot_index slot;
+    uint32_t epoch; /* of the slot; INPUT_STOP, INPUT_SINK_ROOM and INPUT_CHECKPOINT_DONE leave slot and epoch unset */
+    union {
+        const struct input_slot_gained *gained; /* borrowed for the step (it is large) */
+        struct input_record record;
+        struct input_position position;
+        struct input_delivery delivery; /* DELIVERED, DELIVERY_FAILED, and SINK_FULL: not taken, offer it again after SINK_ROOM */
+        struct input_rows rows;
+        struct input_checkpoint checkpoint;
+        enum commit_result commit;
+    } as;
+};
+/* INPUT_SLOT_LEAVING: the partition will be given up: nothing new is taken; when nothing is in flight a last commit is made, then
+ * COMMAND_SLOT_LEFT says that INPUT_SLOT_LOST may come (it may come earlier: then what was in flight is repeated by the next owner).
+ * INPUT_READING_STOPPED: the shell will hand over nothing more (another topic of the same name, see R8): the slot counts as caught up,
+ * fires what it holds, commits nothing more, and checkpoints. INPUT_STOP: shutdown: nothing new is taken; when nothing is in flight a last
+ * checkpoint and last commits are made, then COMMAND_STOPPED. */
+
+/* ----------------------------------------------------------------------------------------------- commands */
+
+enum command_kind {
+    COMMAND_READ_PAUSE,  /* stop handing over records of the slot; go on polling */
+    COMMAND_READ_RESUME,
+    COMMAND_DELIVER,
+    COMMAND_SCAN,
+    COMMAND_CHECKPOINT,
+    COMMAND_COMMIT,
+    COMMAND_SLOT_LEFT,
+    COMMAND_STOPPED,
+};
+
+/* Write this row to its target (or, as_refused, to the source's refused topic). Answer: DELIVERED, DELIVERY_FAILED or SINK_FULL,
+ * which may come at once or later. ref 0: the row is in the store at `bucket` (or, after the clock was set back, in a coarser one of that time). */
+struct command_deliver {
+    lane_index lane;
+    bool as_refused;
+    bool again; /* a repetition after a failure */
+    enum delivery_failure reason; /* as_refused only: DELIVERY_UNKNOWN_TOPIC or DELIVERY_FAULT */
+    uint64_t sequence;
+    struct key key;
+    row_ref ref;
+    struct bucket_id bucket;
+};
+
+struct command_scan {
+    struct bucket_id bucket;
+    int64_t from_offset;
+    int64_t below_offset; /* rows at or beyond are not asked for */
+    uint32_t rows_max;
+};
+
+struct checkpoint_row {
+    struct bucket_id bucket;
+    int64_t offset;
+    int64_t due_ms;
+    row_ref ref;
+};
+
+/* Move rows of `from`, least offsets first, to level - 1 by their due; at most rows_max. */
+struct checkpoint_split {
+    struct bucket_id from;
+    uint32_t rows_max;
+};
+
+/* The part of a checkpoint that concerns one slot. */
+struct checkpoint_slot {
+    slot_index slot;
+    uint32_t epoch;
+    int64_t position;                    /* rows below it are complete after this checkpoint */
+    struct partition_frontier frontier;  /* the committed one, by which rows were left out and buckets are dropped */
+    const struct checkpoint_row *rows;   /* in offset order */
+    size_t row_count;
+    const struct checkpoint_split *splits;
+    size_t split_count;
+    const struct bucket_id *drops;
+    size_t drop_count;
+};
+
+/* One transaction: drops first, then splits, then puts (a bucket may be dropped and begin again in one plan). Valid until INPUT_CHECKPOINT_DONE was stepped; the writer thread may read it all that time. */
+struct checkpoint_plan {
+    const struct checkpoint_slot *slots;
+    size_t slot_count;
+};
+
+struct command {
+    enum command_kind kind;
+    slot_index slot;
+    uint32_t epoch;
+    union {
+        struct command_deliver deliver;
+        struct command_scan scan;
+        const struct checkpoint_plan *plan;
+        const struct partition_frontier *frontier; /* COMMAND_COMMIT; valid until the next step */
+    } as;
+};
+
+/* Commands of one step, in order. Owned by the core, valid until its next step. */
+struct commands {
+    const struct command *items;
+    size_t count;
+    const row_ref *releases; /* rows whose bytes are needed no more, once the commands were executed; each ref exactly once */
+    size_t release_count;
+};
+
+/* --------------------------------------------------------------------------------------------------- calls */
+
+/* Takes in `count` facts and decides. now.mono never goes back between calls; now.wall may. With count 0 it only looks at
+ * the time. Bounded: at most step_records_max records are taken, scan and split sizes are bounded; cost is linear in inputs
+ * and commands, plus some 20 ns for each queue. */
+struct commands core_step(struct core *core, struct now now, const struct input *inputs, size_t count);
+
+/* When core_step should be called next if nothing happens before: the earlier of two moments on two clocks; a field is TIME_NEVER
+ * when that clock decides nothing. A moment that has passed means "at once" (a step's budget ended). */
+struct core_deadline {
+    struct wall_ms wall;
+    struct mono_ms mono;
+};
+struct core_deadline core_next_deadline(const struct core *core);
+
+/* ------------------------------------------------------------------------------------------- what it knows */
+
+struct core_queue_stats {
+    uint64_t pending;        /* read or loaded, not done; what is still on disk counts by bucket statistics */
+    uint64_t pending_bytes;
+    uint64_t in_memory;      /* wheel and heap entries */
+    uint64_t in_flight;
+    uint64_t overdue;        /* in memory and due, not acknowledged; what is on disk beyond the window comes by whole buckets */
+    int64_t oldest_due_ms;   /* of the overdue ones, TIME_NEVER: none. Never DUE_SINCE_EVER */
+    int64_t next_due_ms;     /* least due that is not taken, TIME_NEVER: none (bucket precision when on disk) */
+    int64_t last_due_ms;     /* greatest (bucket precision) */
+    bool held;               /* waits after failures */
+};
+
+struct core_slot_stats {
+    bool caught_up;
+    bool reading_paused;
+    int64_t position;
+    int64_t low_offset; /* C of the last commit that was built */
+    uint64_t unwritten_rows;
+    uint64_t unwritten_bytes;
+    uint32_t buckets;
+    uint16_t lanes_apart;    /* with an entry of their own in the last commit's metadata */
+};
+
+struct core_stats {
+    uint64_t steps;
+    uint64_t clock_steps_back;    /* the wall clock was behind an earlier reading by more than 1 s */
+    uint64_t clock_steps_forward; /* it ran ahead of the monotonic clock by more than 1 s between two steps */
+    uint64_t entries;             /* wheel and heap entries, all queues */
+    uint64_t rows_never_written;  /* were done before their first checkpoint */
+    uint64_t rows_written;
+    bool store_full;
+};
+
+/* Copies figures out. `slot` must be held, `lane` exist. O(buckets of the queue). */
+void core_queue_stats(const struct core *core, slot_index slot, lane_index lane, struct now now, struct core_queue_stats *stats);
+void core_slot_stats(const struct core *core, slot_index slot, struct core_slot_stats *stats);
+void core_stats(const struct core *core, struct core_stats *stats);
+
+/* Checks every invariant that can be checked (counts, order, heap, ring, C, bounds); aborts with a message on a violation.
+ * For tests and the simulator. O(everything). */
+void core_validate(const struct core *core);
+
+#endif

@@ -1,0 +1,140 @@
+/* The core's insides, for the files of scheduler/ that make it up. Drawn in docs/internals/core.md. */
+#ifndef TARRY_SCHEDULER_CORE_STATE_H
+#define TARRY_SCHEDULER_CORE_STATE_H
+
+#include "scheduler/bucket_table.h"
+#include "scheduler/core.h"
+#include "scheduler/late_heap.h"
+#include "scheduler/taken.h"
+#include "scheduler/unknown_topics.h"
+#include "scheduler/unwritten.h"
+#include "scheduler/wheel.h"
+
+/* A bucket being loaded. Answers come one for each command, in order; those of a cancelled scan are let pass. */
+struct scan {
+    bool active;
+    bool waiting;         /* for an answer */
+    uint32_t ignore;      /* answers still to come that count no more */
+    struct bucket_id bucket;
+    int64_t below_offset; /* rows of the store are complete below it, as asked for */
+    struct key limit;     /* `loaded` when this scan is through: the bucket's end, or less when memory ran out */
+};
+
+/* A lane whose target fails waits before it goes on. */
+struct hold {
+    bool held;
+    int64_t until_ms; /* monotonic */
+    int64_t wait_ms;  /* the last wait, 0 after a success */
+};
+
+/* Everything about one lane of one slot. */
+struct queue {
+    lane_index lane;
+    struct wheel wheel;         /* taken_point < key, loaded or under load */
+    struct late_heap late;      /* key <= taken_point, offset >= cut */
+    int64_t spilled_from;       /* least offset of late records that had no room in memory; INT64_MAX: none */
+    struct taken_fifo taken;
+    struct hold hold;
+    struct key taken_point;     /* V */
+    struct frontier frontier;   /* F, as acknowledged by the targets */
+    struct frontier committing; /* what the commit under way says */
+    struct frontier committed;  /* what Kafka acknowledged */
+    struct frontier gained;     /* F as the slot was gained: for counting what is pending */
+    struct key loaded;          /* pending records up to here are in memory */
+    struct key counted;         /* rows up to here were looked at once: for counting what is pending */
+    struct scan scan;
+    int64_t beyond_due_ms;      /* least due of unwritten rows beyond `loaded`; TIME_NEVER: none */
+    int64_t plan_coarse_ms;     /* the plan under way writes to a coarse bucket that starts here; TIME_NEVER: none */
+    struct bucket_table buckets;
+    uint64_t pending;
+    uint64_t pending_bytes;
+};
+
+struct slot {
+    slot_index index;
+    uint32_t epoch;
+    int64_t position;        /* everything below was handed over */
+    int64_t catch_up_to;     /* R2 */
+    int64_t stored_position; /* rows of the store are complete below it */
+    int64_t low_offset;      /* C of the last commit that was built, or as gained */
+    int64_t low_committed;
+    int64_t low_committing;
+    struct anchor anchor;
+    struct anchor last_read;
+    struct frontier_pair shared; /* of the last commit that was built */
+    struct unwritten unwritten;
+    struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
+    uint16_t queue_count;            /* lanes below it may have a queue */
+    bool caught_up;
+    bool reading_paused;
+    bool reading_stopped;
+    bool leaving;
+    bool left;             /* COMMAND_SLOT_LEFT was given */
+    bool commit_under_way;
+    int64_t commit_at_ms;  /* not before; monotonic */
+    int64_t written_at_ms; /* last checkpoint that named this slot */
+    uint16_t lanes_apart;
+};
+
+struct command_list {
+    struct command *items;
+    size_t count;
+    size_t capacity;
+    row_ref *releases;
+    size_t release_count;
+    size_t release_capacity;
+};
+
+/* The checkpoint under way and the room it is built in. */
+struct checkpoint {
+    bool under_way;
+    bool full;             /* the last one found no room */
+    bool make_room;        /* next: drops and splits alone */
+    int64_t not_before_ms; /* monotonic */
+    struct checkpoint_plan plan;
+    struct checkpoint_slot *slots;
+    size_t slot_count;
+    size_t slot_capacity;
+    struct checkpoint_row *rows;
+    size_t row_count;
+    size_t row_capacity;
+    struct checkpoint_split *splits;
+    size_t split_count;
+    size_t split_capacity;
+    struct bucket_id *drops;
+    size_t drop_count;
+    size_t drop_capacity;
+};
+
+struct core {
+    struct core_options options;
+    struct core_lane_options lanes[LANES_MAX];
+    uint16_t lane_count;
+    struct slot **slots; /* by index, NULL: not held */
+    uint32_t slot_count;
+    struct entry_pool pool;
+    uint64_t late_count; /* in all heaps */
+    struct command_list commands;
+    struct checkpoint checkpoint;
+    struct unknown_topics unknown;
+    struct partition_frontier *frontier_room; /* one for each commit of a step */
+    size_t frontier_count;
+    size_t frontier_capacity;
+    uint32_t queue_total;
+    uint32_t turn;      /* whose turn it is to take first */
+    bool sink_full;
+    bool more;          /* the step's budget ended before the work did */
+    bool stopping;
+    bool stopped;
+    struct now last;    /* of the last step */
+    bool stepped;
+    struct core_stats stats;
+};
+
+/* Entries in memory, wheels and heaps together. */
+static inline uint64_t core_state_entries(const struct core *core)
+{
+    return (uint64_t)entry_pool_count(&core->pool) + core->late_count;
+}
+
+#endif

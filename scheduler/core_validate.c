@@ -1,0 +1,96 @@
+/* Checks of everything that can be checked from inside; see core.h. */
+#include "base/invariant.h"
+#include "scheduler/bucket.h"
+#include "scheduler/core_state.h"
+#include "scheduler/frontier.h"
+#include "scheduler/queue.h"
+
+static void validate_taken(const struct queue *queue)
+{
+    uint32_t sent = 0;
+    uint32_t failed = 0;
+    uint32_t late = 0;
+    struct key before = KEY_LEAST;
+    for (uint32_t i = 0; i < queue->taken.count; i++) {
+        const struct taken *item = taken_at(&queue->taken, i);
+        sent += item->state == TAKEN_SENT;
+        failed += item->state == TAKEN_FAILED;
+        late += item->late;
+        if (!item->late) {
+            INVARIANT(key_compare(before, item->key) < 0);
+            INVARIANT(key_compare(item->key, queue->taken_point) <= 0);
+            before = item->key;
+        }
+    }
+    INVARIANT(sent == queue->taken.sent && failed == queue->taken.failed && late == queue->taken.late);
+    INVARIANT(queue->taken.count == 0 || taken_at(&queue->taken, 0)->state != TAKEN_DONE);
+}
+
+static void check_wheel_entry(const struct entry *entry, void *context)
+{
+    const struct queue *queue = context;
+    INVARIANT(key_compare(entry_key(entry), queue->taken_point) > 0);
+    INVARIANT(!frontier_done(&queue->frontier, entry->offset, entry->due_ms));
+    INVARIANT(queue->scan.active || key_compare(entry_key(entry), queue->loaded) <= 0);
+}
+
+static void validate_buckets(const struct queue *queue)
+{
+    for (uint8_t level = 0; level < BUCKET_LEVELS; level++) {
+        const struct bucket_list *list = &queue->buckets.levels[level];
+        for (uint32_t i = 0; i < list->count; i++) {
+            INVARIANT(list->items[i].count > 0 && list->items[i].id.level == level);
+            INVARIANT(i == 0 || list->items[i - 1].id.number < list->items[i].id.number);
+        }
+    }
+}
+
+static void validate_queue(const struct slot *slot, const struct queue *queue)
+{
+    wheel_validate(&queue->wheel);
+    late_heap_validate(&queue->late);
+    validate_taken(queue);
+    wheel_each(&queue->wheel, check_wheel_entry, (void *)(uintptr_t)queue);
+    validate_buckets(queue);
+    for (uint32_t i = 0; i < queue->late.count; i++) {
+        INVARIANT(key_compare(queue->late.entries[i].key, queue->taken_point) <= 0);
+        INVARIANT(queue->late.entries[i].key.offset >= queue->frontier.live.cut);
+    }
+    INVARIANT(key_compare(queue->frontier.live.point, queue->taken_point) <= 0);
+    INVARIANT(queue->frontier.live.cut <= slot->position || queue->frontier.live.cut <= slot->catch_up_to);
+    INVARIANT(queue->pending >= queue->taken.count + queue_entries(queue) || !slot->caught_up);
+}
+
+static void validate_unwritten(const struct slot *slot)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < slot->unwritten.count; i++) {
+        const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
+        INVARIANT(row->ref != 0 && row->offset < slot->position);
+        INVARIANT(i == 0 || unwritten_at(&slot->unwritten, i - 1)->offset < row->offset);
+        bytes += row->bytes;
+    }
+    INVARIANT(bytes == slot->unwritten.bytes && slot->unwritten.planned <= slot->unwritten.count);
+}
+
+void core_validate(const struct core *core)
+{
+    uint64_t late = 0;
+    uint64_t wheels = 0;
+    entry_pool_validate(&core->pool);
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        const struct slot *slot = core->slots[i];
+        if (slot == NULL) {
+            continue;
+        }
+        validate_unwritten(slot);
+        for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+            if (slot->queues[lane] != NULL) {
+                validate_queue(slot, slot->queues[lane]);
+                late += slot->queues[lane]->late.count;
+                wheels += wheel_count(&slot->queues[lane]->wheel);
+            }
+        }
+    }
+    INVARIANT(late == core->late_count && wheels == entry_pool_count(&core->pool));
+}

@@ -1,0 +1,16 @@
+/* What leaves: taking due records from the queues in turn, and what becomes of each delivery. */
+#ifndef TARRY_SCHEDULER_DELIVERY_H
+#define TARRY_SCHEDULER_DELIVERY_H
+
+#include "scheduler/core_state.h"
+
+/* Sends again what failed, then takes what is due, all queues in turn, at most step_records_max. Sets core->more when something was left. */
+void delivery_turn(struct core *core, struct now now);
+
+/* INPUT_DELIVERED, INPUT_DELIVERY_FAILED and INPUT_SINK_FULL. One that names nothing in flight is let pass. */
+void delivery_report(struct core *core, struct slot *slot, enum input_kind kind, const struct input_delivery *report, struct now now);
+
+/* The monotonic time at which a held lane tries again, TIME_NEVER: none, or its reports are still to come. */
+int64_t delivery_retry_at(const struct queue *queue);
+
+#endif

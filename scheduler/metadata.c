@@ -1,0 +1,140 @@
+/*
+ * Writing the metadata string (metadata.h); metadata_decode.c reads it. Its fields stand in this order, with one blank
+ * between:
+ *
+ *   tarry1                          the format and its version
+ *   cluster=ID                      bytes other than [A-Za-z0-9._-] as %hh; may be empty
+ *   fingerprint=HEX16
+ *   before=HEX16@OFFSET             only after a change of configuration: the fingerprint that counts below OFFSET (R8)
+ *   low=OFFSET                      C
+ *   anchor=OFFSET:TIMESTAMP:CRC8
+ *   shared=PAIR                     where all lanes stand that are not named
+ *   NAME=PAIR|PAIR...               a lane: its live pair, then the old ones (R1)
+ *
+ * PAIR is DUE:OFFSET<CUT, or -<CUT while the point is KEY_LEAST. Numbers are decimal, hexadecimal digits are lower
+ * case. There is exactly one text for each content, so that two commits can be compared byte by byte.
+ */
+#include "scheduler/metadata.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NUMBER_WORST 20                                /* -9223372036854775808 */
+#define PAIR_WORST (3 * NUMBER_WORST + 2)              /* due:offset<cut */
+#define CLUSTER_WORST (3 * (METADATA_CLUSTER_MAX - 1)) /* every byte as %hh */
+
+_Static_assert(PAIR_WORST + 1 <= METADATA_PAIR_WORST, "an old pair has a | before it");
+
+/* Text under way: once something did not fit it stays failed. */
+struct writer {
+    char *text;
+    size_t size;
+    size_t length;
+    bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *writer, const char *format, ...)
+{
+    if (writer->failed) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(writer->text + writer->length, writer->size - writer->length, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= writer->size - writer->length) {
+        writer->failed = true;
+    } else {
+        writer->length += (size_t)length;
+    }
+}
+
+static void put_pair(struct writer *writer, struct frontier_pair pair)
+{
+    if (key_compare(pair.point, KEY_LEAST) == 0) {
+        put(writer, "-<%" PRId64, pair.cut);
+    } else {
+        put(writer, "%" PRId64 ":%" PRId64 "<%" PRId64, pair.point.due_ms, pair.point.offset, pair.cut);
+    }
+}
+
+bool metadata_is_name_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_'
+        || byte == '-';
+}
+
+static void put_cluster(struct writer *writer, const char *cluster)
+{
+    size_t length = strnlen(cluster, METADATA_CLUSTER_MAX);
+    writer->failed = writer->failed || length == METADATA_CLUSTER_MAX;
+    put(writer, " cluster=");
+    for (size_t i = 0; i < length; i++) {
+        bool plain = metadata_is_name_byte(cluster[i]) || cluster[i] == '.';
+        put(writer, plain ? "%c" : "%%%02x", (unsigned char)cluster[i]);
+    }
+}
+
+static void put_identity(struct writer *writer, const struct metadata_identity *identity)
+{
+    put_cluster(writer, identity->cluster);
+    put(writer, " fingerprint=%016" PRIx64, identity->fingerprint);
+    if (identity->fingerprint_before != 0 || identity->changed_at != 0) {
+        put(writer, " before=%016" PRIx64 "@%" PRId64, identity->fingerprint_before, identity->changed_at);
+    }
+}
+
+static void put_lane(struct writer *writer, const struct metadata_lane *lane)
+{
+    size_t length = strnlen(lane->name, sizeof(lane->name));
+    bool valid = length > 0 && length <= METADATA_LANE_NAME_MAX && lane->frontier.old_count <= FRONTIER_PAIRS_MAX;
+    for (size_t i = 0; valid && i < length; i++) {
+        valid = metadata_is_name_byte(lane->name[i]);
+    }
+    if (!valid) {
+        writer->failed = true;
+        return;
+    }
+    put(writer, " %s=", lane->name);
+    put_pair(writer, lane->frontier.live);
+    for (size_t i = 0; i < lane->frontier.old_count; i++) {
+        put(writer, "|");
+        put_pair(writer, lane->frontier.old[i]);
+    }
+}
+
+size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
+{
+    struct writer writer = {text, size, 0, size == 0 || metadata->lane_count > LANES_MAX};
+    put(&writer, "tarry%d", METADATA_VERSION);
+    put_identity(&writer, &metadata->identity);
+    put(&writer, " low=%" PRId64, metadata->low_offset);
+    put(&writer, " anchor=%" PRId64 ":%" PRId64, metadata->anchor.offset, metadata->anchor.timestamp_ms);
+    put(&writer, ":%08" PRIx32, metadata->anchor.crc);
+    put(&writer, " shared=");
+    put_pair(&writer, metadata->shared);
+    for (size_t i = 0; !writer.failed && i < metadata->lane_count; i++) {
+        put_lane(&writer, &metadata->lanes[i]);
+    }
+    return writer.failed ? 0 : writer.length;
+}
+
+static size_t head_worst(void)
+{
+    size_t names = strlen("tarry1 cluster= fingerprint= before=@ low= anchor=:: shared=");
+    size_t fingerprints = 2 * 16;
+    size_t crc = 8;
+    size_t numbers = 4 * NUMBER_WORST; /* changed_at, low, the anchor's offset and timestamp */
+    return names + CLUSTER_WORST + fingerprints + crc + numbers + PAIR_WORST;
+}
+
+size_t metadata_worst_case(const char *const *lane_names, size_t lane_count)
+{
+    size_t length = head_worst();
+    for (size_t i = 0; i < lane_count; i++) {
+        length += 1 + strlen(lane_names[i]) + 1 + PAIR_WORST;
+    }
+    return length;
+}

@@ -1,0 +1,231 @@
+/* See queue.h, and docs/internals/core.md for the picture. */
+#include "scheduler/queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "scheduler/frontier.h"
+#include "scheduler/window.h"
+
+static struct queue *queue_new(struct core *core, lane_index lane, const struct frontier *frontier)
+{
+    struct queue *queue = memory_new(1, sizeof(*queue));
+    queue->lane = lane;
+    /* What goes into the wheel is beyond the point, so its base may begin there: fewer levels to come down. */
+    wheel_init(&queue->wheel, &core->pool, frontier->live.point.due_ms < 0 ? 0 : frontier->live.point.due_ms);
+    queue->late = late_heap_new();
+    queue->spilled_from = INT64_MAX;
+    queue->taken_point = frontier->live.point;
+    queue->frontier = *frontier;
+    queue->committing = *frontier;
+    queue->committed = *frontier;
+    queue->gained = *frontier;
+    queue->loaded = KEY_LEAST;
+    queue->counted = KEY_LEAST;
+    queue->beyond_due_ms = TIME_NEVER;
+    queue->plan_coarse_ms = TIME_NEVER;
+    return queue;
+}
+
+struct queue *queue_get(struct core *core, struct slot *slot, lane_index lane, const struct frontier *frontier)
+{
+    assert(lane < core->lane_count);
+    if (slot->queues[lane] == NULL) {
+        slot->queues[lane] = queue_new(core, lane, frontier);
+        core->queue_total++;
+        if (slot->queue_count <= lane) {
+            slot->queue_count = (uint16_t)(lane + 1);
+        }
+    }
+    return slot->queues[lane];
+}
+
+void queue_free(struct core *core, struct queue *queue)
+{
+    wheel_free(&queue->wheel);
+    core->late_count -= queue->late.count;
+    late_heap_free(&queue->late);
+    taken_free(&queue->taken);
+    bucket_table_free(&queue->buckets);
+    core->queue_total--;
+    free(queue);
+}
+
+/* Room for one more old pair: in the lane's list, and in the metadata, which all lanes of the slot share. */
+static bool may_start_over(const struct core *core, const struct slot *slot, const struct queue *queue)
+{
+    uint32_t pairs = 0;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        pairs += slot->queues[lane] == NULL ? 0 : slot->queues[lane]->frontier.old_count;
+    }
+    return queue->frontier.old_count < FRONTIER_PAIRS_MAX && pairs < core->options.old_pairs_max;
+}
+
+void queue_arrive(struct core *core, struct queue *queue, struct key key, uint32_t bytes)
+{
+    queue->pending++;
+    queue->pending_bytes += bytes;
+    if (key_compare(key, queue->loaded) <= 0) {
+        queue_remember(core, queue, key, bytes);
+    } else if (key.due_ms < queue->beyond_due_ms) {
+        queue->beyond_due_ms = key.due_ms;
+    }
+}
+
+/* The heap has outgrown its limit: those with the greatest offsets stay on disk (and in the unwritten list). The cut stands at the
+ * first such one; when all before it is done they are loaded again, see start_over. */
+static void spill(struct core *core, struct queue *queue)
+{
+    uint32_t keep = core->options.late_max / 2 + 1;
+    struct late_entry *kept = memory_new(keep, sizeof(*kept));
+    uint32_t count = 0;
+    core->late_count -= queue->late.count;
+    while (count < keep && late_heap_take_least(&queue->late, &kept[count])) {
+        count++;
+    }
+    const struct late_entry *first = late_heap_peek(&queue->late);
+    queue->spilled_from = first == NULL ? queue->spilled_from : first->key.offset;
+    late_heap_free(&queue->late);
+    for (uint32_t i = 0; i < count; i++) {
+        late_heap_add(&queue->late, kept[i].key, kept[i].bytes);
+    }
+    core->late_count += count;
+    free(kept);
+}
+
+static void remember_late(struct core *core, struct queue *queue, struct key key, uint32_t bytes)
+{
+    if (key.offset >= queue->spilled_from) {
+        return;
+    }
+    late_heap_add(&queue->late, key, bytes);
+    core->late_count++;
+    if (queue->late.count > core->options.late_max) {
+        spill(core, queue);
+    }
+}
+
+void queue_remember(struct core *core, struct queue *queue, struct key key, uint32_t bytes)
+{
+    if (key_compare(key, queue->taken_point) <= 0) {
+        remember_late(core, queue, key, bytes);
+    } else {
+        wheel_add(&queue->wheel, key, bytes);
+    }
+}
+
+bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue)
+{
+    const struct core_lane_options *lane = &core->lanes[queue->lane];
+    bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused &&
+                !queue->hold.held && queue->taken.failed == 0;
+    bool room = queue->taken.count < lane->max_in_flight &&
+                (queue->taken.count == 0 || queue->taken.bytes < lane->max_in_flight_bytes);
+    /* Below the point late records may still be on disk: their order and the cut wait for them. */
+    return open && room && key_compare(queue->loaded, queue->taken_point) >= 0;
+}
+
+/* R1: what is late is not due by our clock, or had no room in memory. When nothing is in flight the pair is kept and the queue starts over
+ * below it. Where no pair may be kept, what had no room is loaded once more from behind the cut, and what is not due is waited for. */
+static void start_over(struct core *core, const struct slot *slot, struct queue *queue)
+{
+    if (queue->taken.count > 0) {
+        return;
+    }
+    queue_refresh(slot, queue);
+    if (may_start_over(core, slot, queue) && frontier_step_back(&queue->frontier)) {
+        queue->taken_point = KEY_LEAST;
+    } else if (queue->late.count > 0) {
+        return;
+    }
+    window_reset(core, queue);
+    core->more = true;
+}
+
+static bool take(struct queue *queue, struct key key, uint32_t bytes, bool late, uint64_t *sequence)
+{
+    struct taken item = {.key = key, .bytes = bytes, .state = TAKEN_SENT, .late = late};
+    *sequence = taken_add(&queue->taken, &item);
+    return true;
+}
+
+static bool take_late(struct core *core, const struct slot *slot, struct queue *queue, struct now now, uint64_t *sequence)
+{
+    const struct late_entry *first = late_heap_peek(&queue->late);
+    if (first == NULL || first->key.due_ms > now.wall.ms) {
+        start_over(core, slot, queue);
+        return false;
+    }
+    struct late_entry entry;
+    late_heap_take_least(&queue->late, &entry);
+    core->late_count--;
+    return take(queue, entry.key, entry.bytes, true, sequence);
+}
+
+bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint64_t *sequence)
+{
+    if (queue->late.count > 0 || queue->spilled_from != INT64_MAX) {
+        return take_late(core, slot, queue, now, sequence);
+    }
+    struct key key;
+    if (!wheel_peek(&queue->wheel, &key) || key.due_ms > now.wall.ms || key_compare(key, queue->loaded) > 0) {
+        return false;
+    }
+    struct entry entry;
+    wheel_take_least(&queue->wheel, &entry);
+    queue->taken_point = key;
+    return take(queue, key, entry.bytes, false, sequence);
+}
+
+void queue_advance(struct queue *queue)
+{
+    struct taken item;
+    while (taken_pop_done(&queue->taken, &item)) {
+        if (!item.late) {
+            frontier_advance(&queue->frontier, item.key, queue->frontier.live.cut);
+        }
+        queue->pending--;
+        queue->pending_bytes -= item.bytes;
+    }
+}
+
+void queue_refresh(const struct slot *slot, struct queue *queue)
+{
+    if (key_compare(queue->loaded, queue->taken_point) < 0) {
+        return;
+    }
+    int64_t cut = slot->position;
+    int64_t late = taken_first_late(&queue->taken);
+    const struct late_entry *first = late_heap_peek(&queue->late);
+    cut = late < cut ? late : cut;
+    cut = first != NULL && first->key.offset < cut ? first->key.offset : cut;
+    cut = queue->spilled_from < cut ? queue->spilled_from : cut;
+    frontier_advance(&queue->frontier, queue->frontier.live.point, cut);
+}
+
+int64_t queue_next_due(struct queue *queue)
+{
+    const struct late_entry *first = late_heap_peek(&queue->late);
+    struct key least;
+    if (first != NULL) {
+        return first->key.due_ms;
+    }
+    if (queue->spilled_from != INT64_MAX) {
+        return queue->taken.count == 0 ? INT64_MIN : TIME_NEVER; /* starts over when nothing is in flight */
+    }
+    if (queue->scan.active && wheel_peek(&queue->wheel, &least) && key_compare(least, queue->loaded) > 0) {
+        return TIME_NEVER; /* not before the scan has come to its end */
+    }
+    return wheel_next_bound(&queue->wheel);
+}
+
+bool queue_is_clear_up_to(struct queue *queue, struct key point)
+{
+    struct key least;
+    if (queue->taken.count > 0 || queue->late.count > 0 || queue->spilled_from != INT64_MAX ||
+        queue->frontier.old_count > 0 || key_compare(queue->loaded, point) < 0) {
+        return false;
+    }
+    return !wheel_peek(&queue->wheel, &least) || key_compare(least, point) > 0;
+}

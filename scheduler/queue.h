@@ -1,0 +1,48 @@
+/*
+ * A queue: the pending records of one lane of one slot, and how far they are done. What a queue decides by itself; what goes to
+ * disk and comes from it is window.h's and checkpoint_plan.h's affair.
+ */
+#ifndef TARRY_SCHEDULER_QUEUE_H
+#define TARRY_SCHEDULER_QUEUE_H
+
+#include "scheduler/core_state.h"
+
+/* The slot's queue of this lane; made, standing at `frontier`, if there is none yet. Never NULL. */
+struct queue *queue_get(struct core *core, struct slot *slot, lane_index lane, const struct frontier *frontier);
+
+/* Frees a queue and what it holds in memory. */
+void queue_free(struct core *core, struct queue *queue);
+
+/* A record was read and is pending (it stands in the unwritten list): keep it in memory if it is within the window. */
+void queue_arrive(struct core *core, struct queue *queue, struct key key, uint32_t bytes);
+
+/* Puts a record that is not in memory there: into the late heap or the wheel, by the point. A late one may be left on disk
+ * (`spilled_from`) when the heap is at its limit. */
+void queue_remember(struct core *core, struct queue *queue, struct key key, uint32_t bytes);
+
+/* Takes what is next and due, and appends it to the FIFO (R1): late arrivals by offset, then by (due, offset). False: nothing to take now. The
+ * caller has checked that the queue may take at all (queue_may_take). */
+bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint64_t *sequence);
+
+/* True when nothing but the clock and the window keeps it from taking: R2 held, lane open, FIFO with room. */
+bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue);
+
+/* Takes the acknowledged prefix off the FIFO; the point follows. */
+void queue_advance(struct queue *queue);
+
+/* Brings the frontier's cut up to date: what is needed before F is committed or asked. O(FIFO) when late ones are in it. */
+void queue_refresh(const struct slot *slot, struct queue *queue);
+
+/* The wall clock at which the queue will have something to take, TIME_NEVER: none in memory. */
+int64_t queue_next_due(struct queue *queue);
+
+/* True when all the queue's records up to `point` are done (R7: it may adopt a frontier with this point). */
+bool queue_is_clear_up_to(struct queue *queue, struct key point);
+
+/* Wheel and heap entries. */
+static inline uint32_t queue_entries(const struct queue *queue)
+{
+    return wheel_count(&queue->wheel) + queue->late.count;
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* See slot.h. */
+#include "scheduler/slot.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "scheduler/bucket_table.h"
+#include "scheduler/command_list.h"
+#include "scheduler/frontier.h"
+#include "scheduler/queue.h"
+
+struct slot *slot_find(const struct core *core, slot_index index, uint32_t epoch)
+{
+    if (index >= core->slot_count || core->slots[index] == NULL || core->slots[index]->epoch != epoch) {
+        return NULL;
+    }
+    return core->slots[index];
+}
+
+static void make_room(struct core *core, slot_index index)
+{
+    if (index < core->slot_count) {
+        return;
+    }
+    core->slots = memory_resize(core->slots, index + 1, sizeof(*core->slots));
+    while (core->slot_count <= index) {
+        core->slots[core->slot_count++] = NULL;
+    }
+}
+
+/* What the lane was acknowledged to have done: its own entry, or the shared one (R7). */
+static struct frontier gained_frontier(const struct partition_frontier *frontier, lane_index lane)
+{
+    for (uint16_t i = 0; i < frontier->lane_count; i++) {
+        if (frontier->lanes[i].lane == lane) {
+            return frontier->lanes[i].frontier;
+        }
+    }
+    return frontier_of(frontier->shared);
+}
+
+static void gain_queues(struct core *core, struct slot *slot, const struct input_slot_gained *gained)
+{
+    for (lane_index lane = 0; lane < core->lane_count; lane++) {
+        struct frontier frontier = gained_frontier(&gained->frontier, lane);
+        struct queue *queue = queue_get(core, slot, lane, &frontier);
+        if (queue->frontier.live.cut > slot->catch_up_to) {
+            slot->catch_up_to = queue->frontier.live.cut;
+        }
+    }
+}
+
+static void gain_buckets(struct slot *slot, const struct input_slot_gained *gained)
+{
+    for (size_t i = 0; i < gained->bucket_count; i++) {
+        const struct bucket_stats *stats = &gained->buckets[i];
+        struct queue *queue = slot->queues[stats->id.lane];
+        bucket_table_set(&queue->buckets, stats);
+        if (!frontier_bucket_done(&queue->frontier, stats)) {
+            queue->pending += stats->count;
+            queue->pending_bytes += stats->bytes;
+        }
+    }
+}
+
+void slot_gain(struct core *core, slot_index index, const struct input_slot_gained *gained, struct now now)
+{
+    make_room(core, index);
+    assert(core->slots[index] == NULL);
+    struct slot *slot = memory_new(1, sizeof(*slot));
+    core->slots[index] = slot;
+    slot->index = index;
+    slot->epoch = gained->epoch;
+    slot->position = gained->position;
+    slot->catch_up_to = gained->catch_up_to;
+    slot->stored_position = gained->stored_position;
+    slot->low_offset = gained->frontier.low_offset;
+    slot->low_committing = slot->low_offset;
+    slot->low_committed = slot->low_offset;
+    slot->anchor = gained->frontier.anchor;
+    slot->last_read = (struct anchor){.offset = -1};
+    slot->shared = gained->frontier.shared;
+    slot->commit_at_ms = now.mono.ms;
+    slot->written_at_ms = now.mono.ms;
+    gain_queues(core, slot, gained);
+    gain_buckets(slot, gained);
+    slot_look_caught_up(slot);
+}
+
+void slot_lose(struct core *core, struct slot *slot)
+{
+    for (uint32_t i = slot->unwritten.planned; i < slot->unwritten.count; i++) {
+        command_list_release(&core->commands, unwritten_at(&slot->unwritten, i)->ref);
+    }
+    unwritten_free(&slot->unwritten);
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            queue_free(core, slot->queues[lane]);
+        }
+    }
+    core->slots[slot->index] = NULL;
+    free(slot);
+}
+
+void slot_look_caught_up(struct slot *slot)
+{
+    slot->caught_up = slot->caught_up || slot->reading_stopped || slot->position >= slot->catch_up_to;
+}
+
+void slot_position(struct slot *slot, int64_t offset)
+{
+    if (offset > slot->position) {
+        slot->position = offset;
+    }
+    slot_look_caught_up(slot);
+}
+
+void slot_record(struct core *core, struct slot *slot, const struct input_record *record)
+{
+    struct frontier fresh = frontier_fresh(slot->position);
+    struct queue *queue = queue_get(core, slot, record->lane, &fresh);
+    bool again = record->offset < slot->position;
+    slot_position(slot, record->offset + 1);
+    if (again || record->offset < slot->low_offset || record->offset < slot->stored_position ||
+        frontier_done(&queue->frontier, record->offset, record->due_ms)) {
+        command_list_release(&core->commands, record->ref);
+    } else {
+        struct unwritten_row row = {record->offset, record->due_ms, record->ref, record->bytes, record->lane};
+        unwritten_add(&slot->unwritten, &row);
+        queue_arrive(core, queue, (struct key){record->due_ms, record->offset}, record->bytes);
+    }
+    if (!again) {
+        slot->last_read = (struct anchor){record->offset, record->timestamp_ms, record->crc};
+    }
+}
+
+static int64_t least_unwritten(const struct slot *slot)
+{
+    for (uint32_t i = 0; i < slot->unwritten.count; i++) {
+        const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
+        if (!frontier_done(&slot->queues[row->lane]->frontier, row->offset, row->due_ms)) {
+            return row->offset;
+        }
+    }
+    return slot->position;
+}
+
+static int64_t least_in_buckets(const struct queue *queue, int64_t least)
+{
+    for (int level = 0; level < BUCKET_LEVELS; level++) {
+        const struct bucket_list *list = &queue->buckets.levels[level];
+        for (uint32_t i = 0; i < list->count; i++) {
+            const struct bucket_stats *stats = &list->items[i];
+            if (stats->least_offset < least && !frontier_bucket_done(&queue->frontier, stats)) {
+                least = stats->least_offset;
+            }
+        }
+    }
+    return least;
+}
+
+int64_t slot_low_offset(const struct slot *slot)
+{
+    int64_t low = least_unwritten(slot);
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            low = least_in_buckets(slot->queues[lane], low);
+        }
+    }
+    return low > slot->low_offset ? low : slot->low_offset;
+}
+
+static void pause(struct core *core, struct slot *slot, bool paused)
+{
+    if (slot->reading_paused != paused && !slot->reading_stopped) {
+        slot->reading_paused = paused;
+        command_list_add(&core->commands, paused ? COMMAND_READ_PAUSE : COMMAND_READ_RESUME, slot);
+    }
+}
+
+void slot_pressure(struct core *core)
+{
+    uint64_t rows = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        rows += core->slots[i] == NULL ? 0 : core->slots[i]->unwritten.count;
+        bytes += core->slots[i] == NULL ? 0 : core->slots[i]->unwritten.bytes;
+    }
+    bool full = rows >= core->options.unwritten_rows_max || bytes >= core->options.unwritten_bytes_max;
+    bool roomy = rows <= core->options.unwritten_rows_max / 2 && bytes <= core->options.unwritten_bytes_max / 2;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        if (slot == NULL) {
+            continue;
+        }
+        if (full) {
+            pause(core, slot, true);
+        } else if (roomy) {
+            pause(core, slot, false); /* not before half is free: each resume throws fetched records away */
+        }
+    }
+}
+
+struct keeping {
+    struct core *core;
+    const struct slot *slot;
+};
+
+static bool keep_undone(const struct unwritten_row *row, void *context)
+{
+    struct keeping *keeping = context;
+    if (!frontier_done(&keeping->slot->queues[row->lane]->committed, row->offset, row->due_ms)) {
+        return true;
+    }
+    command_list_release(&keeping->core->commands, row->ref);
+    keeping->core->stats.rows_never_written++;
+    return false;
+}
+
+void slot_release_done(struct core *core, struct slot *slot)
+{
+    struct keeping keeping = {core, slot};
+    unwritten_filter(&slot->unwritten, keep_undone, &keeping);
+}
+
+void slot_compact(struct core *core, struct slot *slot)
+{
+    if (slot->unwritten.count > core->options.unwritten_rows_max / 2 ||
+        slot->unwritten.bytes > core->options.unwritten_bytes_max / 2) {
+        slot_release_done(core, slot);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * The nouns that the core, the store and the bridge share. Plain data: no function here does anything.
+ */
+#ifndef TARRY_SCHEDULER_TYPES_H
+#define TARRY_SCHEDULER_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time_types.h"
+
+/* What fixes the place of a record within its lane: compared by due, then by offset. */
+struct key {
+    int64_t due_ms; /* epoch milliseconds; DUE_SINCE_EVER for what is decided at once (R10) */
+    int64_t offset;
+};
+
+#define DUE_SINCE_EVER ((int64_t)0)
+#define KEY_LEAST ((struct key){INT64_MIN, -1})
+
+static inline int key_compare(struct key a, struct key b)
+{
+    if (a.due_ms != b.due_ms) {
+        return a.due_ms < b.due_ms ? -1 : 1;
+    }
+    return (a.offset > b.offset) - (a.offset < b.offset);
+}
+
+/* A lane is an index into the list of lanes (ops/ knows their names); a slot one into the partitions this instance holds. */
+typedef uint16_t lane_index;
+typedef uint32_t slot_index;
+
+#define LANES_MAX 128 /* configured, retired and built-in ones together; the metadata holds fewer (see metadata.h) */
+
+/* One statement about a lane: every record with offset < cut and key <= point is done (docs/frontier.md). */
+struct frontier_pair {
+    struct key point;
+    int64_t cut;
+};
+
+#define FRONTIER_PAIRS_MAX 4 /* older pairs kept beside the live one after steps back of the clock (R1) */
+
+struct frontier {
+    struct frontier_pair live;
+    struct frontier_pair old[FRONTIER_PAIRS_MAX];
+    uint8_t old_count;
+};
+
+/* Time buckets of the store: level L has buckets of 2^(BUCKET_SHIFT_0 + BUCKET_SHIFT_STEP * L) ms. */
+#define BUCKET_LEVELS 4
+#define BUCKET_SHIFT_0 13
+#define BUCKET_SHIFT_STEP 6
+
+struct bucket_id {
+    lane_index lane;
+    uint8_t level;
+    int64_t number; /* due_ms >> shift of the level; never negative */
+};
+
+/* What the store knows of one bucket without looking into it. */
+struct bucket_stats {
+    struct bucket_id id;
+    uint64_t count;
+    uint64_t bytes;
+    int64_t least_offset; /* the least it ever held; meaningless when count is 0 */
+    int64_t last_offset;  /* the greatest it ever held */
+    struct key greatest;  /* the greatest key it ever held: a bucket can be dropped before its time has run out */
+};
+
+/* What the shell keeps for a row until the core releases it. Opaque to the core; 0 is "none: read it from the store". */
+typedef uint64_t row_ref;
+
+/* The last record below the greatest cut: read again at start to know the topic for the same one (R8). */
+struct anchor {
+    int64_t offset; /* -1: none yet */
+    int64_t timestamp_ms;
+    uint32_t crc;
+};
+
+/* What a commit says of one partition. Lanes without an entry stand at `shared`. */
+struct frontier_lane {
+    lane_index lane;
+    struct frontier frontier;
+};
+
+struct partition_frontier {
+    int64_t committed_offset; /* the least cut: what lag tools show */
+    int64_t low_offset;       /* C: below it everything is done and needs no reading */
+    struct anchor anchor;
+    struct frontier_pair shared;
+    struct frontier_lane lanes[LANES_MAX]; /* only those that differ from `shared` */
+    uint16_t lane_count;
+};
+
+#endif
