@@ -1,0 +1,195 @@
+#include "bridge/decode.h"
+
+#include "bridge/decimal.h"
+#include "bridge/due.h"
+#include "bridge/json_text.h"
+#include "bridge/refusal.h"
+
+#define ID_MAX 4096
+#define TARGET_MAX 249
+
+/* Texts that an envelope wrote with escapes, unescaped: they have no place in the record. One of each per thread is
+ * enough, since what decode_record returns is valid until its next call (bridge/decode.h). */
+static _Thread_local struct {
+    uint8_t id[ID_MAX];
+    uint8_t target[TARGET_MAX];
+} unescaped;
+
+/* Everything that was found in one record. */
+struct findings {
+    const struct decode_rules *rules;
+    const struct record *record;
+    struct dialect_controls controls;
+    struct envelope envelope;
+};
+
+/* The text of an envelope's string: its own bytes, or written to `room`. False: it is longer than `size`. */
+static bool field_text(const struct json_scan_value *string, uint8_t *room, size_t size, struct span *text)
+{
+    size_t length = 0;
+    if (!string->escaped) {
+        *text = json_text_inner(string);
+        return true;
+    }
+    if (!json_text_copy(string, room, size, &length)) {
+        return false;
+    }
+    *text = (struct span){room, length};
+    return true;
+}
+
+/* --- target --- */
+
+static const char *route_of(const struct decode_rules *rules, const struct json_scan_value *type)
+{
+    for (size_t i = 0; i < rules->route_count; i++) {
+        if (json_text_is(type, rules->routes[i].type)) {
+            return rules->routes[i].target;
+        }
+    }
+    return NULL;
+}
+
+/* A type without a route goes the way of no type: to default_target. */
+static bool find_rule_target(const struct findings *findings, struct span *target, struct refusal *refusal)
+{
+    const struct decode_rules *rules = findings->rules;
+    const char *name = NULL;
+    bool typed = envelope_has(&findings->envelope, ENVELOPE_TYPE);
+    if (typed) {
+        name = route_of(rules, &findings->envelope.fields[ENVELOPE_TYPE]);
+    }
+    name = name == NULL ? rules->default_target : name;
+    if (name != NULL) {
+        *target = span_of_text(name);
+        return true;
+    }
+    if (typed) {
+        return refusal_set(refusal, REFUSAL_NO_TARGET,
+                           "type %s has no route: add one, or a default_target, to the source",
+                           refusal_show(json_text_inner(&findings->envelope.fields[ENVELOPE_TYPE])).text);
+    }
+    return refusal_set(refusal, REFUSAL_NO_TARGET,
+                       "the record names no target: give header tarry-topic, or set default_target for the source");
+}
+
+static bool find_target(const struct findings *findings, struct span *target, struct refusal *refusal)
+{
+    if (dialect_given(&findings->controls, DIALECT_TOPIC)) {
+        *target = findings->controls.headers[DIALECT_TOPIC].value;
+        return true;
+    }
+    if (!envelope_has(&findings->envelope, ENVELOPE_TARGET)) {
+        return find_rule_target(findings, target, refusal);
+    }
+    const struct json_scan_value *field = &findings->envelope.fields[ENVELOPE_TARGET];
+    if (field_text(field, unescaped.target, TARGET_MAX, target)) {
+        return true;
+    }
+    return refusal_set(refusal, REFUSAL_BAD_TARGET, "the target is longer than %d bytes", TARGET_MAX);
+}
+
+static bool decide_target(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    if (!find_target(findings, &made->target, refusal)) {
+        return false;
+    }
+    if (!target_name_valid(made->target)) {
+        return refusal_set(refusal, REFUSAL_BAD_TARGET,
+                           "target %s is no topic name: 1 to 249 of a-z A-Z 0-9 . _ - (not . or ..)",
+                           refusal_show(made->target).text);
+    }
+    if (!target_lane(findings->rules->targets, made->target, &made->lane)) {
+        return refusal_set(refusal, REFUSAL_TARGET_NOT_ALLOWED,
+                           "target %s matches no entry of targets in the configuration: add one to allow it",
+                           refusal_show(made->target).text);
+    }
+    return true;
+}
+
+static bool decide_partition(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    int64_t number = 0;
+    if (!dialect_given(&findings->controls, DIALECT_PARTITION)) {
+        return true;
+    }
+    struct span text = findings->controls.headers[DIALECT_PARTITION].value;
+    if (decimal_parse(text, &number) != DECIMAL_READ || number > INT32_MAX) {
+        return refusal_set(refusal, REFUSAL_BAD_TARGET,
+                           "header tarry-partition is %s: give a decimal number, 0 to 2147483647",
+                           refusal_show(text).text);
+    }
+    made->partition = (int32_t)number;
+    return true;
+}
+
+/* --- key, id, value --- */
+
+static void decide_key(const struct findings *findings, struct decoded *made)
+{
+    if (dialect_given(&findings->controls, DIALECT_KEY)) {
+        made->key = findings->controls.headers[DIALECT_KEY].value;
+    }
+}
+
+static bool decide_id(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    bool fits = true;
+    if (dialect_given(&findings->controls, DIALECT_ID)) {
+        made->id = findings->controls.headers[DIALECT_ID].value;
+    } else if (envelope_has(&findings->envelope, ENVELOPE_ID)) {
+        fits = field_text(&findings->envelope.fields[ENVELOPE_ID], unescaped.id, ID_MAX, &made->id);
+    } else {
+        return true;
+    }
+    if (!fits || made->id.length == 0 || made->id.length > ID_MAX) {
+        return refusal_set(refusal, REFUSAL_BAD_ID, "the id (tarry-id, or the envelope's) must have 1 to %d bytes",
+                           ID_MAX);
+    }
+    return true;
+}
+
+static bool decide_value(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    const struct decode_rules *rules = findings->rules;
+    bool enveloped = rules->envelope && findings->record->value.data != NULL;
+    if (!enveloped || rules->envelope_whole) {
+        return true;
+    }
+    if (!envelope_has(&findings->envelope, ENVELOPE_PAYLOAD)) {
+        return refusal_set(refusal, REFUSAL_BAD_ENVELOPE, "the envelope has no %s",
+                           refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_PAYLOAD))).text);
+    }
+    made->value = findings->envelope.fields[ENVELOPE_PAYLOAD].span;
+    return true;
+}
+
+bool decode_record(const struct decode_rules *rules,
+                   const struct record *record,
+                   struct decoded *decoded,
+                   struct refusal *refusal)
+{
+    struct findings findings = {.rules = rules, .record = record};
+    struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT};
+    if (rules->dialect_tarry && !dialect_read(record, &findings.controls, refusal)) {
+        return false;
+    }
+    if (rules->envelope && record->value.data != NULL &&
+        !envelope_read(rules, record->value, &findings.envelope, refusal)) {
+        return false;
+    }
+    if (!decide_value(&findings, &made, refusal) ||
+        !due_decide(rules, record, &findings.controls, &findings.envelope, &made.due_ms, refusal) ||
+        !decide_target(&findings, &made, refusal) || !decide_partition(&findings, &made, refusal) ||
+        !decide_id(&findings, &made, refusal)) {
+        return false;
+    }
+    decide_key(&findings, &made);
+    *decoded = made;
+    return true;
+}
+
+bool decode_is_control_header(struct span name)
+{
+    return dialect_owns(name);
+}

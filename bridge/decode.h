@@ -1,0 +1,102 @@
+/*
+ * From a record to "what, when, where": control headers (dialect `tarry`) and the JSON envelope.
+ *
+ * Pure: no clock, no I/O. The due time follows from the record alone (absolute, or its Kafka timestamp plus a
+ * delay), so that reading it again gives the same. Rules and their exact words: docs/semantics.md. What does not
+ * decode is refused with a reason of a closed set; it is never fired at once and never dropped.
+ */
+#ifndef TARRY_BRIDGE_DECODE_H
+#define TARRY_BRIDGE_DECODE_H
+
+#include <stdbool.h>
+
+#include "bridge/record.h"
+#include "bridge/target.h"
+
+enum refusal_reason {
+    REFUSAL_NONE,
+    REFUSAL_NO_TIME,            /* no header, no envelope field, no default_delay */
+    REFUSAL_BAD_TIME,           /* unreadable: text, float, sign, blank, exponent, empty, overflow */
+    REFUSAL_AMBIGUOUS,          /* a control header repeated, or two that contradict */
+    REFUSAL_TOO_FAR,            /* beyond max_delay */
+    REFUSAL_SECONDS,            /* an absolute time below 1e11: seconds where milliseconds are due */
+    REFUSAL_NO_TIMESTAMP,       /* a relative delay on a record without timestamp */
+    REFUSAL_NO_TARGET,          /* no header, envelope target, route or default */
+    REFUSAL_TARGET_NOT_ALLOWED, /* matches no entry of the allow list */
+    REFUSAL_BAD_TARGET,         /* not a legal topic name, or a partition that is no number */
+    REFUSAL_BAD_ENVELOPE,       /* not strict JSON, too deep, duplicate keys, wrong types */
+    REFUSAL_BAD_ID,             /* empty or longer than 4,096 bytes */
+    REFUSAL_UNSUPPORTED,        /* a control header that this version does not act on */
+    REFUSAL_TOO_LARGE,          /* the record cannot be kept */
+    REFUSAL_UNKNOWN_TARGET,     /* at delivery: the topic does not exist after its grace */
+    REFUSAL_UNDELIVERABLE,      /* at delivery: the broker will never take this record there */
+    REFUSAL_REASONS,            /* count */
+};
+
+/* The reason's stable name: "no_time", "bad_time", ... a label value and the header __dlq.errors.reason. Never NULL. */
+const char *refusal_name(enum refusal_reason reason);
+
+#define REFUSAL_TEXT_MAX 256
+
+/* Raised when the same record and rules come to mean another due time, lane or target: part of the fingerprint (R8). */
+#define DECODE_VERSION 1
+
+struct refusal {
+    enum refusal_reason reason;
+    char text[REFUSAL_TEXT_MAX]; /* for a person: names header, value (printable, cut) and remedy. Valid UTF-8 */
+};
+
+struct decode_route {
+    const char *type;
+    const char *target;
+};
+
+/* One source's rules, compiled from the configuration; borrowed strings outlive it. */
+struct decode_rules {
+    bool dialect_tarry;
+    bool envelope;
+    bool envelope_whole; /* send the whole envelope out instead of its payload */
+    /* Names of the envelope's fields, different from each other. NULL: the default, the word after "field_". */
+    const char *field_type;
+    const char *field_payload;
+    const char *field_delay_ms;
+    const char *field_deliver_at;
+    const char *field_target;
+    const char *field_id;
+    const char *field_retry_count; /* not read yet: carried, and nothing depends on it */
+    const struct decode_route *routes;
+    size_t route_count;
+    const char *default_target; /* NULL: none */
+    /* Counts from the record's timestamp. An absolute time on a record without one is bounded by the year 9999 only. */
+    int64_t max_delay_ms;
+    int64_t default_delay_ms;          /* -1: none */
+    const struct target_list *targets; /* never NULL */
+};
+
+/* What a record asks for. Spans borrow from the record or the rules; an id or target that the envelope wrote with
+ * escapes borrows from a buffer of the calling thread, valid until that thread's next decode_record. */
+struct decoded {
+    int64_t due_ms;
+    struct span target; /* topic name */
+    lane_index lane;
+    int32_t partition; /* -1: let the partitioner choose */
+    struct span key;   /* to go out with */
+    struct span value; /* to go out with: the record's own, the payload's exact bytes, or the envelope */
+    struct span id;    /* tarry-id as given; absent: none */
+};
+
+/* Decodes. True: *decoded is filled. False: *refusal says why, *decoded is untouched. O(size of the record). Any
+ * thread. */
+bool decode_record(const struct decode_rules *rules,
+                   const struct record *record,
+                   struct decoded *decoded,
+                   struct refusal *refusal);
+
+/* True for names that are ours and do not go out: every "tarry-" header and "delay_ms". */
+bool decode_is_control_header(struct span name);
+
+/* A hash of everything in the rules that decides due time, lane or target (R8). Stable between runs and machines,
+ * independent of the order of routes. Changes when a default or a meaning changes (DECODE_VERSION goes in). */
+uint64_t decode_fingerprint(const struct decode_rules *rules);
+
+#endif

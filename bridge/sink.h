@@ -1,0 +1,86 @@
+/*
+ * Kafka out: one idempotent producer for all targets, delivery reports as events.
+ *
+ * sink_send copies what it is given; sink_poll returns reports; a full local queue is back-pressure, never a failure. Order within
+ * a target partition is kept (idempotence), except for what a timeout left unknown. A broker refuses a whole batch when one record of it is
+ * too large or invalid: each record of such a batch is then sent again alone, by a second producer made for that, before any is called at fault,
+ * and so are all later ones of that topic (slower; and in that moment order is not kept). All calls belong to the owner thread.
+ */
+#ifndef TARRY_BRIDGE_SINK_H
+#define TARRY_BRIDGE_SINK_H
+
+#include "bridge/row.h"
+#include "bridge/source.h"
+#include "scheduler/core.h"
+
+struct sink;
+
+enum output_headers { OUTPUT_HEADERS_TARRY, OUTPUT_HEADERS_NONE };
+
+struct sink_options {
+    const struct kafka_property *properties; /* common first, producer's own after */
+    size_t property_count;
+    const char *instance; /* part of client.id */
+    int wake_fd;
+};
+
+/* ERROR_INVALID: a property librdkafka refuses (named). Does not wait for a broker. */
+bool sink_open(const struct sink_options *options, struct sink **sink, struct error *error);
+
+/* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). NULL is allowed. */
+void sink_close(struct sink *sink);
+
+/* Where a row came from: for tarry-source, and for __dlq.errors.* */
+struct sink_origin {
+    const char *topic;
+    int32_t partition;
+    int64_t offset;
+    int64_t due_ms;
+    const char *group;
+};
+
+enum sink_result {
+    SINK_TAKEN,  /* a report with `token` will follow */
+    SINK_FULL,   /* nothing was taken; try after SINK_ROOM or the next report */
+    SINK_FAILED, /* refused at once: *report says how; no other will follow */
+};
+
+#define SINK_ERROR_MAX 256
+
+struct sink_report {
+    void *token;
+    bool delivered;
+    enum delivery_failure failure;
+    uint64_t target_hash;
+    int64_t offset; /* of the output record, -1 unknown */
+    int32_t partition;
+    char error[SINK_ERROR_MAX]; /* "" when delivered; librdkafka's name and text, no payload */
+};
+
+/* Sends an accepted row to its target with the output headers: the record's own without control headers, then tarry-id, tarry-due,
+ * tarry-source, each once. */
+enum sink_result sink_send(struct sink *sink, const struct row *row, const struct sink_origin *origin, enum output_headers style, void *token, struct sink_report *report);
+
+/* Sends a row whole (key, value, all headers, earlier __dlq.errors.* replaced) to refused_topic with __dlq.errors.{topic,partition,offset,group,
+ * delivery.count,message,reason,timestamp}; the last is the record's own timestamp in ms (-1: none), as the copy has that of its writing. */
+enum sink_result sink_send_refused(struct sink *sink,
+                                   const char *refused_topic,
+                                   const struct row *row,
+                                   const struct sink_origin *origin,
+                                   const struct refusal *refusal,
+                                   void *token,
+                                   struct sink_report *report);
+
+/* Up to `most` reports; returns how many. Never blocks. Reports of _PURGE count as retriable. */
+size_t sink_poll(struct sink *sink, struct sink_report *reports, size_t most);
+
+/* Fatal trouble of the producer (idempotence cannot be kept): the process must end and start over. False: none. */
+bool sink_fatal(struct sink *sink, char *text, size_t size);
+
+/* Messages taken and not yet reported, and the bytes of their keys and values. */
+void sink_queue(const struct sink *sink, size_t *messages, size_t *bytes);
+
+/* Hash by which core and shell speak of a target topic. */
+uint64_t sink_target_hash(struct span topic);
+
+#endif

@@ -1,0 +1,39 @@
+#include "bridge/sink_failure.h"
+
+enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code)
+{
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION: /* the topic shrank to nothing: deleted. A partition asked for that is not there: sink_send */
+        return DELIVERY_UNKNOWN_TOPIC;
+
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:              /* beyond the topic's max.message.bytes, or our own message.max.bytes */
+    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:           /* beyond the topic's segment.bytes */
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:                  /* no key for a compacted topic, or a broker's own validation */
+    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:                /* the same, by a policy */
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:      /* no rights there: others need not wait for an administrator */
+    case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:                 /* the name is illegal, or an internal topic's */
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:  /* headers, on a topic with an ancient format */
+    case RD_KAFKA_RESP_ERR__INVALID_ARG:                    /* librdkafka cannot even form it */
+        return DELIVERY_FAULT;
+
+    /* Known and retriable, so that nobody thinks they were forgotten:
+     *  _MSG_TIMED_OUT, _TIMED_OUT, REQUEST_TIMED_OUT, _TRANSPORT, _ALL_BROKERS_DOWN: away;
+     *  LEADER_NOT_AVAILABLE, NOT_LEADER_FOR_PARTITION, NOT_ENOUGH_REPLICAS(_AFTER_APPEND), KAFKA_STORAGE_ERROR: an election or a sick disk;
+     *  _PURGE_QUEUE, _PURGE_INFLIGHT: our own shutdown;
+     *  INVALID_MSG (corrupt on the way), THROTTLING_QUOTA_EXCEEDED, _QUEUE_FULL: again, later;
+     *  INVALID_TIMESTAMP: our time of delivery is out of the topic's bounds: clocks differ, the next try carries another;
+     *  CLUSTER_AUTHORIZATION_FAILED, _AUTHENTICATION, SASL_AUTHENTICATION_FAILED, INVALID_REQUIRED_ACKS, UNSUPPORTED_COMPRESSION_TYPE: a
+     *  configuration that is wrong for every record: someone must mend it, and nothing is given up meanwhile;
+     *  OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID, INVALID_PRODUCER_EPOCH, _FATAL: the producer is at an end (sink_fatal). */
+    default:
+        return DELIVERY_RETRIABLE;
+    }
+}
+
+bool sink_failure_of_batch(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
+           code == RD_KAFKA_RESP_ERR_INVALID_RECORD || code == RD_KAFKA_RESP_ERR_POLICY_VIOLATION;
+}

@@ -1,0 +1,17 @@
+/* Room-internal: what Kafka's error codes mean for a record. */
+#ifndef TARRY_BRIDGE_SINK_FAILURE_H
+#define TARRY_BRIDGE_SINK_FAILURE_H
+
+#include <librdkafka/rdkafka.h>
+#include <stdbool.h>
+
+#include "scheduler/core.h"
+
+/* What a delivery's error says. Codes we do not know are retriable: an outage is waited out, and nothing is given up for a reason that we
+ * cannot name. */
+enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code);
+
+/* True if the broker refuses a whole batch for one of its records: then it must be asked about each alone before any is called at fault. */
+bool sink_failure_of_batch(rd_kafka_resp_err_t code);
+
+#endif

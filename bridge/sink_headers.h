@@ -1,0 +1,16 @@
+/* Room-internal: the headers of records that go out. */
+#ifndef TARRY_BRIDGE_SINK_HEADERS_H
+#define TARRY_BRIDGE_SINK_HEADERS_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "bridge/sink.h"
+
+/* The row's headers less the control headers, then (style tarry) tarry-id, tarry-due, tarry-source. The caller owns the list. NULL: the row
+ * is damaged. */
+rd_kafka_headers_t *sink_headers_accepted(const struct row *row, const struct sink_origin *origin, enum output_headers style);
+
+/* All of the row's headers less earlier __dlq.errors.*, then ours. */
+rd_kafka_headers_t *sink_headers_refused(const struct row *row, const struct sink_origin *origin, const struct refusal *refusal);
+
+#endif

@@ -1,0 +1,128 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "bridge/sink_failure.h"
+#include "bridge/sink_headers.h"
+#include "bridge/sink_state.h"
+
+static enum sink_result refuse(struct sink_report *report,
+                               void *token,
+                               enum delivery_failure failure,
+                               uint64_t target_hash,
+                               const char *words)
+{
+    report->token = token;
+    report->delivered = false;
+    report->failure = failure;
+    report->target_hash = target_hash;
+    report->offset = -1;
+    report->partition = -1;
+    snprintf(report->error, sizeof report->error, "%s", words);
+    return SINK_FAILED;
+}
+
+static rd_kafka_resp_err_t produce(rd_kafka_t *handle,
+                                   rd_kafka_topic_t *topic,
+                                   int32_t partition,
+                                   struct span key,
+                                   struct span value,
+                                   rd_kafka_headers_t *headers,
+                                   void *token)
+{
+    /* copied at once (MSG_F_COPY); the interface only lacks the const */
+    return rd_kafka_producev(handle, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                             RD_KAFKA_V_KEY(key.data, key.length), RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.length),
+                             RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(token), RD_KAFKA_V_END);
+}
+
+/* producev said no: what does that mean? */
+static enum sink_result judge(struct sink *sink,
+                              enum sink_way way,
+                              rd_kafka_resp_err_t code,
+                              const struct sink_topic *topic,
+                              int32_t partition,
+                              void *token,
+                              struct sink_report *report)
+{
+    if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        if (rd_kafka_outq_len(sink->producers[way].handle) > 0) {
+            return SINK_FULL;
+        }
+        /* nothing is there to wait for: it will never fit */
+        return refuse(report, token, DELIVERY_FAULT, topic->hash, "the record is larger than queue.buffering.max.kbytes; raise that");
+    }
+    enum delivery_failure failure = sink_failure_of(code);
+    if (code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && partition >= 0) {
+        failure = DELIVERY_FAULT; /* the topic is known and has not that many */
+    }
+    return refuse(report, token, failure, topic->hash, rd_kafka_err2str(code));
+}
+
+enum sink_result sink_send_on(struct sink *sink,
+                              enum sink_way way,
+                              struct sink_topic *topic,
+                              int32_t partition,
+                              struct span key,
+                              struct span value,
+                              rd_kafka_headers_t *headers,
+                              void *token,
+                              struct sink_report *report)
+{
+    rd_kafka_topic_t *handle = sink_topic_handle(sink, topic, way);
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__INVALID_ARG;
+    if (handle != NULL) {
+        code = produce(sink->producers[way].handle, handle, partition, key, value, headers, token);
+    }
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        sink->queued_messages++;
+        sink->queued_bytes += key.length + value.length;
+        return SINK_TAKEN;
+    }
+    rd_kafka_headers_destroy(headers);
+    return judge(sink, way, code, topic, partition, token, report);
+}
+
+static enum sink_result send_to(struct sink *sink,
+                                struct span name,
+                                int32_t partition,
+                                struct span key,
+                                struct span value,
+                                rd_kafka_headers_t *headers,
+                                void *token,
+                                struct sink_report *report)
+{
+    if (headers == NULL) {
+        /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
+        return refuse(report, token, DELIVERY_RETRIABLE, sink_target_hash(name), "the stored record's headers are damaged");
+    }
+    struct sink_topic *topic = sink_topic_get(sink, name);
+    if (topic == NULL) {
+        rd_kafka_headers_destroy(headers);
+        return refuse(report, token, DELIVERY_FAULT, sink_target_hash(name), "the target is no legal topic name");
+    }
+    enum sink_way way = topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED;
+    return sink_send_on(sink, way, topic, partition, key, value, headers, token, report);
+}
+
+enum sink_result sink_send(struct sink *sink,
+                           const struct row *row,
+                           const struct sink_origin *origin,
+                           enum output_headers style,
+                           void *token,
+                           struct sink_report *report)
+{
+    return send_to(sink, row->decoded.target, row->decoded.partition, row->decoded.key, row->decoded.value,
+                   sink_headers_accepted(row, origin, style), token, report);
+}
+
+enum sink_result sink_send_refused(struct sink *sink,
+                                   const char *refused_topic,
+                                   const struct row *row,
+                                   const struct sink_origin *origin,
+                                   const struct refusal *refusal,
+                                   void *token,
+                                   struct sink_report *report)
+{
+    return send_to(sink, span_of_text(refused_topic), RD_KAFKA_PARTITION_UA, row->record.key, row->record.value,
+                   sink_headers_refused(row, origin, refusal), token, report);
+}

@@ -1,0 +1,110 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bridge/kafka_handle.h"
+#include "bridge/source_state.h"
+
+/* What a message says about the anchor. */
+enum finding { FINDING_FOUND, FINDING_ABSENT, FINDING_NONE_YET };
+
+static enum finding judge(const rd_kafka_message_t *message, int64_t anchor_offset, struct source_lookup *lookup)
+{
+    if (message == NULL) {
+        return FINDING_NONE_YET;
+    }
+    /* the log ends before it, or starts behind it */
+    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF || message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+        message->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
+        return FINDING_ABSENT;
+    }
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return FINDING_NONE_YET; /* an outage: the client goes on trying */
+    }
+    if (message->offset != anchor_offset) {
+        return FINDING_ABSENT; /* compacted away */
+    }
+    struct record record;
+    struct record_header *headers = NULL;
+    size_t room = 0;
+    source_record_fill(message, &record, &headers, &room);
+    lookup->anchor_found = true;
+    lookup->anchor_timestamp_ms = record.timestamp_ms;
+    lookup->anchor_crc = source_record_crc(&record);
+    free(headers);
+    return FINDING_FOUND;
+}
+
+static rd_kafka_t *reader_of(struct source *source, struct error *error)
+{
+    if (source->reader != NULL) {
+        return source->reader;
+    }
+    /* one small fetch is all it does */
+    static const struct kafka_handle_setting defaults[] = {{"fetch.wait.max.ms", "100"}, {"queued.min.messages", "1"},
+                                                           {"queued.max.messages.kbytes", "1024"}};
+    static const struct kafka_handle_setting fixed[] = {{"enable.auto.commit", "false"},      {"enable.auto.offset.store", "false"},
+                                                        {"isolation.level", "read_committed"}, {"enable.partition.eof", "true"},
+                                                        {"auto.offset.reset", "error"}};
+    struct kafka_handle_setting named[6];
+    for (size_t i = 0; i < 5; i++) {
+        named[i] = fixed[i];
+    }
+    named[5] = (struct kafka_handle_setting){"group.id", source->group}; /* never joined: it only assigns and reads */
+    rd_kafka_conf_t *conf = kafka_handle_conf(defaults, 3, source->properties, source->property_count, named, 6, error);
+    source->reader = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_CONSUMER, conf, error);
+    if (source->reader != NULL) {
+        rd_kafka_poll_set_consumer(source->reader);
+    }
+    return source->reader;
+}
+
+static enum finding wait_for(rd_kafka_t *reader, int64_t anchor_offset, int timeout_ms, struct source_lookup *lookup)
+{
+    /* what is no answer (a lost connection) uses up one of the turns: bounded without a clock */
+    enum { TURNS = 8 };
+    enum finding finding = FINDING_NONE_YET;
+    for (int turn = 0; turn < TURNS && finding == FINDING_NONE_YET; turn++) {
+        rd_kafka_message_t *message = rd_kafka_consumer_poll(reader, timeout_ms / TURNS + 1);
+        finding = judge(message, anchor_offset, lookup);
+        if (message != NULL) {
+            rd_kafka_message_destroy(message);
+        }
+    }
+    return finding;
+}
+
+bool source_read_anchor(struct source *source,
+                        const char *topic,
+                        int32_t partition,
+                        int64_t anchor_offset,
+                        int timeout_ms,
+                        struct source_lookup *lookup,
+                        struct error *error)
+{
+    rd_kafka_t *reader = reader_of(source, error);
+    if (reader == NULL) {
+        return false;
+    }
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = anchor_offset;
+    rd_kafka_assign(reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    struct source_lookup found = *lookup;
+    found.anchor_found = false;
+    enum finding finding = wait_for(reader, anchor_offset, timeout_ms, &found);
+    rd_kafka_assign(reader, NULL);
+    if (finding == FINDING_NONE_YET) {
+        return error_set(error, ERROR_UNAVAILABLE, "reading %s [%" PRId32 "] at offset %" PRId64 ": no answer in %d ms", topic, partition,
+                         anchor_offset, timeout_ms);
+    }
+    *lookup = found;
+    return true;
+}
+
+void source_read_close(struct source *source)
+{
+    if (source->reader != NULL) {
+        kafka_handle_destroy(source->reader);
+        source->reader = NULL;
+    }
+}

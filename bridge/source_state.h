@@ -1,0 +1,137 @@
+/* Room-internal: what a source keeps, and what its files offer each other. Owner thread only. */
+#ifndef TARRY_BRIDGE_SOURCE_STATE_H
+#define TARRY_BRIDGE_SOURCE_STATE_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "bridge/source.h"
+
+enum source_phase {
+    SOURCE_PHASE_NONE,     /* not ours */
+    SOURCE_PHASE_ASKED,    /* assigned; waits for source_start or source_hold */
+    SOURCE_PHASE_STARTED,  /* is read, or will be from the next poll on */
+    SOURCE_PHASE_HELD,     /* ours, not read */
+    SOURCE_PHASE_REVOKED,  /* waits for source_release */
+};
+
+struct source_partition {
+    enum source_phase phase;
+    bool fetching;      /* librdkafka has it in its assignment */
+    bool paused;        /* the shell wants it paused */
+    bool client_paused; /* librdkafka has it paused: this outlives an assignment there */
+    int64_t next;       /* the next offset to hand over */
+};
+
+/* A topic once seen stays until the source is closed: that is what makes its name a stable pointer. */
+struct source_topic {
+    char *name;
+    struct source_partition *partitions;
+    int32_t partition_count;
+};
+
+struct source_notice {
+    enum source_event_kind kind; /* ASSIGNED or REVOKED */
+    struct source_topic *topic;
+    int32_t partition;
+    bool lost;
+};
+
+struct source {
+    rd_kafka_t *handle;
+    rd_kafka_queue_t *queue;
+    rd_kafka_event_t *borrowed; /* the event whose message the last SOURCE_RECORD points into */
+    struct record_header *headers;
+    size_t header_room;
+
+    struct source_topic **topics;
+    size_t topic_count;
+    struct source_topic *last_topic; /* of the last record: most often the next one's */
+
+    struct source_notice *notices; /* ASSIGNED and REVOKED not yet handed over; bounded by two for each partition of a rebalance */
+    size_t notice_count;
+    size_t notice_next;
+    size_t notice_room;
+
+    bool assign_owed;    /* librdkafka waits for our assign call */
+    bool assign_changed; /* a partition was started or held since the last one */
+    bool revoke_owed;    /* librdkafka waits for our unassign call */
+    size_t unreleased;   /* partitions of the revocation under way that wait for source_release */
+
+    bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
+    bool probing;      /* a question to the coordinator is under way that will show whether it is back */
+    bool fatal_said;
+    rd_kafka_t *reader; /* source_read_anchor's own consumer; lives while partitions wait for their start */
+    struct kafka_property *properties; /* copies, for the reader */
+    size_t property_count;
+    char *group;
+};
+
+/* source_topic.c */
+
+/* The topic of that name, made if new. The last one is found at once, others in O(topics). */
+struct source_topic *source_topic_intern(struct source *source, const char *name);
+
+/* The partition, its room made if new. Partition must not be negative. */
+struct source_partition *source_topic_partition(struct source_topic *topic, int32_t partition);
+
+/* The same by name, or NULL when it was never seen. */
+struct source_partition *source_topic_find(struct source *source, const char *name, int32_t partition);
+
+void source_topic_free_all(struct source *source);
+
+/* source_group.c: rebalances */
+
+/* Takes in a REBALANCE event: notes what to tell. */
+void source_group_take(struct source *source, rd_kafka_event_t *event);
+
+/* The next notice, if any. */
+bool source_group_notice(struct source *source, struct source_event *event);
+
+/* Tells librdkafka what was started since. Call when no notice is left and before polling. */
+void source_group_apply(struct source *source);
+
+bool source_group_start(struct source *source, const char *topic, int32_t partition, int64_t offset, struct error *error);
+bool source_group_hold(struct source *source, const char *topic, int32_t partition, struct error *error);
+void source_group_release(struct source *source, const char *topic, int32_t partition);
+bool source_group_pause(struct source *source, const char *topic, int32_t partition, bool pause, struct error *error);
+
+/* Before the end: gives everything up and answers whatever rebalance librdkafka waits with. */
+void source_group_abandon(struct source *source);
+
+/* True if some partition waits for its start. */
+bool source_group_waiting(const struct source *source);
+
+/* source_record.c */
+
+/* Fills event with the record; false: nothing to hand over (not ours any more, or the event is no record). */
+bool source_record_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+
+/* Fills a record from a message. `headers` has room for *room, enlarged when needed (free() it). */
+void source_record_fill(const rd_kafka_message_t *message, struct record *record, struct record_header **headers, size_t *room);
+
+/* source_trouble.c */
+
+/* Takes in an ERROR event; true if *out is to be handed over. */
+bool source_trouble_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+
+/* Something came from a broker: true if that ends a trouble and *out (CONNECTED) is to be handed over. */
+bool source_trouble_over(struct source *source, struct source_event *out);
+
+/* While troubled: keeps a question to the group's coordinator under way. */
+void source_trouble_probe(struct source *source);
+
+/* The answer to that question. True if *out is to be handed over. */
+bool source_trouble_probed(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+
+/* Fatal trouble in any guise; false when it was said before. */
+bool source_trouble_fatal(struct source *source, const char *words, struct source_event *out);
+
+/* source_commit.c */
+
+/* Takes in an OFFSET_COMMIT event. */
+bool source_commit_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+
+/* source_read.c */
+void source_read_close(struct source *source);
+
+#endif
