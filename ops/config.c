@@ -1,0 +1,24 @@
+#include "ops/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void config_free(struct config *config)
+{
+    if (config == NULL) {
+        return;
+    }
+    struct config_arena arena = config->arena;
+    config_arena_free(&arena);
+    free(config);
+}
+
+const char *config_source_field(const struct config_source *source, const char *field)
+{
+    for (size_t i = 0; i < source->fields.count; i++) {
+        if (strcmp(source->fields.items[i].name, field) == 0) {
+            return source->fields.items[i].value;
+        }
+    }
+    return field;
+}

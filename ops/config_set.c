@@ -1,0 +1,153 @@
+#include "ops/config_set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/span.h"
+#include "bridge/target.h"
+#include "ops/config_value.h"
+#include "ops/config_words.h"
+
+_Static_assert(sizeof(enum log_level) == sizeof(unsigned), "choices are stored as unsigned");
+
+static bool in_range(const struct config_key *key, int64_t value, struct error *error)
+{
+    if (value < key->least || value > key->most) {
+        return error_set(error, ERROR_INVALID, "is out of range (%s)", config_words_of(key).text);
+    }
+    return true;
+}
+
+static bool lane_valid(const char *text, int64_t most, struct error *error)
+{
+    if (!config_value_name(text, most, NULL) || strchr(text, '.') != NULL) {
+        return error_set(error, ERROR_INVALID,
+                         "is not a lane's name: write 1 to %lld letters, digits, underscores and hyphens",
+                         (long long)most);
+    }
+    if (text[0] == '_' || strcmp(text, "default") == 0) {
+        return error_set(error, ERROR_INVALID, "is a name of tarry's own: choose another, without _ in front");
+    }
+    return true;
+}
+
+static bool pattern_valid(const char *text, struct error *error)
+{
+    char plain[250];
+    size_t length = strlen(text);
+    if (length < sizeof plain) {
+        memcpy(plain, text, length + 1);
+        for (char *at = plain; *at != '\0'; at++) {
+            *at = *at == '*' ? 'x' : *at;
+        }
+    }
+    if (length >= sizeof plain || !target_name_valid(span_of_text(plain))) {
+        return error_set(error, ERROR_INVALID,
+                         "is not a topic with *: write 1 to 249 letters, digits, dots, underscores, hyphens and *");
+    }
+    return true;
+}
+
+/* Whether a text is one for this key. */
+static bool text_valid(const struct config_key *key, const char *text, struct error *error)
+{
+    struct config_address address;
+    if (key->type == CONFIG_TYPE_NAME) {
+        return config_value_name(text, key->most, error);
+    }
+    if (key->type == CONFIG_TYPE_LANE) {
+        return lane_valid(text, key->most, error);
+    }
+    if (key->type == CONFIG_TYPE_PATTERN) {
+        return pattern_valid(text, error);
+    }
+    if (key->type == CONFIG_TYPE_ADDRESS) {
+        return config_value_address(text, &address, error);
+    }
+    if (key->type == CONFIG_TYPE_TOPIC && !target_name_valid(span_of_text(text))) {
+        return error_set(
+            error, ERROR_INVALID,
+            "is not a topic: write 1 to 249 letters, digits, dots, underscores and hyphens, and not . or ..");
+    }
+    size_t length = strlen(text);
+    if (key->type == CONFIG_TYPE_PATH && (length == 0 || length > (size_t)key->most)) {
+        return error_set(error, ERROR_INVALID, "is not a path of 1 to %lld bytes", (long long)key->most);
+    }
+    return true;
+}
+
+static bool set_number(const struct config_key *key, const char *text, int64_t *field, struct error *error)
+{
+    int64_t value = 0;
+    bool good = false;
+    if (key->type == CONFIG_TYPE_COUNT) {
+        good = config_value_count(text, &value, error);
+    } else if (key->type == CONFIG_TYPE_SIZE) {
+        good = config_value_size(text, &value, error);
+    } else {
+        good = config_value_duration(text, &value, error);
+    }
+    if (!good || !in_range(key, value, error)) {
+        return false;
+    }
+    *field = value;
+    return true;
+}
+
+bool config_set_scalar(const struct config_key *key, const char *text, void *field, struct error *error)
+{
+    switch (key->type) {
+    case CONFIG_TYPE_NAME:
+    case CONFIG_TYPE_LANE:
+    case CONFIG_TYPE_TOPIC:
+    case CONFIG_TYPE_PATTERN:
+    case CONFIG_TYPE_ADDRESS:
+    case CONFIG_TYPE_PATH:
+        if (!text_valid(key, text, error)) {
+            return false;
+        }
+        *(const char **)field = text;
+        return true;
+    case CONFIG_TYPE_BOOL:
+        return config_value_bool(text, field, error);
+    case CONFIG_TYPE_COUNT:
+    case CONFIG_TYPE_DURATION:
+    case CONFIG_TYPE_SIZE:
+        return set_number(key, text, field, error);
+    case CONFIG_TYPE_CHOICE:
+        return config_value_choice(text, key->choices, field, error);
+    case CONFIG_TYPE_CHOICES:
+    case CONFIG_TYPE_MAP:
+    case CONFIG_TYPE_PROPERTIES:
+    case CONFIG_TYPE_LIST:
+        break;
+    }
+    return error_set(error, ERROR_INVALID, "is no value for it");
+}
+
+bool config_set_add_choice(const struct config_key *key, const char *word, unsigned *bits, struct error *error)
+{
+    unsigned index = 0;
+    if (!config_value_choice(word, key->choices, &index, error)) {
+        return false;
+    }
+    *bits |= 1u << index;
+    return true;
+}
+
+bool config_set_choices(const struct config_key *key, const char *text, unsigned *field, struct error *error)
+{
+    unsigned bits = 0;
+    for (const char *at = text; *at != '\0'; at += *at == ',' ? 1 : 0) {
+        char word[64];
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
+        if (!config_set_add_choice(key, word, &bits, error)) {
+            return false;
+        }
+        at += length;
+    }
+    *field = bits;
+    return true;
+}

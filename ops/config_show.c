@@ -1,0 +1,223 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bridge/kafka_conf.h"
+#include "ops/config.h"
+#include "ops/config_kafka.h"
+#include "ops/config_node.h"
+#include "ops/config_table.h"
+
+struct printer {
+    const struct config *config;
+    bool effective;
+    struct buffer *out;
+    char group[64]; /* "store" while its keys are printed */
+    bool first;     /* the next key is the first of its list entry */
+};
+
+static bool plain(const char *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/";
+    static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+    return text[0] != '\0' && strspn(text, first) > 0 && text[strspn(text, rest)] == '\0';
+}
+
+static void print_scalar(struct buffer *out, const char *text)
+{
+    if (plain(text)) {
+        buffer_add_text(out, text);
+        return;
+    }
+    buffer_add_text(out, "\"");
+    for (const char *at = text; *at != '\0'; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte == '"' || byte == '\\') {
+            buffer_add_format(out, "\\%c", byte);
+        } else if (byte < ' ' || byte == 0x7F) {
+            buffer_add_format(out, "\\x%02x", (unsigned)byte);
+        } else {
+            buffer_add(out, at, 1);
+        }
+    }
+    buffer_add_text(out, "\"");
+}
+
+static void print_origin(struct buffer *out, const struct config_entry *entry)
+{
+    char name[256];
+    if (entry == NULL) {
+        buffer_add_text(out, "  # default\n");
+        return;
+    }
+    struct config_place place = entry->node->place;
+    text_printable(span_of_text(place.name), name, sizeof name);
+    if (place.origin == CONFIG_ORIGIN_FILE) {
+        buffer_add_format(out, "  # %s:%zu\n", name, place.line);
+    } else {
+        buffer_add_format(out, "  # %s %s\n", place.origin == CONFIG_ORIGIN_FLAG ? "flag" : "environment", name);
+    }
+}
+
+/* Indentation, the group's line when a new one begins, the dash of a new list entry, and the key. */
+static void print_name(struct printer *printer, const struct config_key *key, bool in_list)
+{
+    const char *leaf = strrchr(key->path, '.');
+    size_t group_length = leaf == NULL ? 0 : (size_t)(leaf - key->path);
+    if (group_length != strlen(printer->group) || strncmp(key->path, printer->group, group_length) != 0) {
+        snprintf(printer->group, sizeof printer->group, "%.*s", (int)group_length, key->path);
+        if (group_length > 0) {
+            buffer_add_format(printer->out, "%s:\n", printer->group);
+        }
+    }
+    if (in_list) {
+        buffer_add_text(printer->out, printer->first ? "  - " : "    ");
+        printer->first = false;
+    } else if (group_length > 0) {
+        buffer_add_text(printer->out, "  ");
+    }
+    buffer_add_format(printer->out, "%s:", leaf == NULL ? key->path : leaf + 1);
+}
+
+static void print_pairs(struct printer *printer,
+                        const struct config_map *map,
+                        const struct config_entry *given,
+                        const char *indent,
+                        bool secrets)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const char *name = map->items[i].name;
+        size_t length = strlen(name);
+        bool from_file = length > 5 && strcmp(name + length - 5, "_file") == 0;
+        buffer_add_text(printer->out, indent);
+        print_scalar(printer->out, name);
+        buffer_add_text(printer->out, ": ");
+        print_scalar(printer->out, secrets && kafka_conf_secret(name) && !from_file ? "***" : map->items[i].value);
+        print_origin(printer->out, given == NULL ? NULL : config_node_find(given->node, name));
+    }
+}
+
+static void print_map(struct printer *printer,
+                      const struct config_key *key,
+                      const struct config_map *map,
+                      const struct config_entry *entry)
+{
+    print_name(printer, key, true);
+    buffer_add_text(printer->out, map->count == 0 ? " {}\n" : "\n");
+    print_pairs(printer, map, entry, "      ", false);
+}
+
+/* kafka with its two inner maps: the names of properties have dots, so they are no groups. */
+static void print_kafka(struct printer *printer)
+{
+    static const char *const names[] = {"kafka", "producer", "consumer"};
+    for (size_t group = 0; group < CONFIG_KAFKA_GROUPS; group++) {
+        const struct config_map *map = &printer->config->kafka_given[group];
+        const struct config_entry *entry = config_node_at(printer->config->tree, NULL, 0, config_kafka_group(group));
+        if (entry != NULL && (group == 0 || map->count > 0)) {
+            buffer_add_format(printer->out, "%s%s:\n", group == 0 ? "" : "  ", names[group]);
+            print_pairs(printer, map, entry, group == 0 ? "  " : "    ", true);
+        }
+    }
+    printer->group[0] = '\0';
+}
+
+static void print_choices(struct buffer *out, const char *choices, unsigned bits)
+{
+    const char *separator = "";
+    buffer_add_text(out, " [");
+    for (const char *word = choices; word != NULL; bits >>= 1) {
+        if ((bits & 1u) != 0) {
+            buffer_add_format(out, "%s%.*s", separator, (int)strcspn(word, "|"), word);
+            separator = ", ";
+        }
+        word = strchr(word, '|') == NULL ? NULL : strchr(word, '|') + 1;
+    }
+    buffer_add_text(out, "]");
+}
+
+/* The text of a value: as given, else the default, else what was computed; NULL: it has none. */
+static const char *text_of(const struct config_key *key, const void *field, const struct config_entry *entry)
+{
+    if (entry != NULL) {
+        return entry->node->text;
+    }
+    bool computed = key->fallback == NULL && key->type == CONFIG_TYPE_TOPIC;
+    return computed ? *(const char *const *)field : key->fallback;
+}
+
+static void print_key(struct printer *printer, const struct config_key *key, size_t index, const void *base)
+{
+    const char *section = config_table_section_name(key->section);
+    const struct config_entry *entry = config_node_at(printer->config->tree, section, index, key->path);
+    const void *field = (const char *)base + key->offset;
+    if (entry == NULL && !printer->effective) {
+        return;
+    }
+    if (key->type == CONFIG_TYPE_MAP) {
+        if (entry != NULL) {
+            print_map(printer, key, field, entry);
+        }
+        return;
+    }
+    if (key->type == CONFIG_TYPE_CHOICES) {
+        print_name(printer, key, section != NULL);
+        print_choices(printer->out, key->choices, *(const unsigned *)field);
+        print_origin(printer->out, entry);
+        return;
+    }
+    const char *text = text_of(key, field, entry);
+    if (text != NULL) {
+        print_name(printer, key, section != NULL);
+        buffer_add_text(printer->out, " ");
+        print_scalar(printer->out, text);
+        print_origin(printer->out, entry);
+    }
+}
+
+static void print_section(struct printer *printer, enum config_section section, size_t index, const void *base)
+{
+    size_t count;
+    const struct config_key *keys = config_table_keys(&count);
+    printer->first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].section == section) {
+            print_key(printer, &keys[i], index, base);
+        }
+    }
+}
+
+static void print_list(struct printer *printer, const struct config_key *key)
+{
+    const struct config *config = printer->config;
+    bool sources = strcmp(key->path, "sources") == 0;
+    size_t count = sources ? config->source_count : config->target_count;
+    if (count == 0) {
+        if (printer->effective) {
+            buffer_add_format(printer->out, "%s: []  # default\n", key->path);
+        }
+        return;
+    }
+    buffer_add_format(printer->out, "%s:\n", key->path);
+    for (size_t i = 0; i < count; i++) {
+        print_section(printer, sources ? CONFIG_SECTION_SOURCE : CONFIG_SECTION_TARGET, i,
+                      sources ? (const void *)&config->sources[i] : (const void *)&config->targets[i]);
+    }
+    printer->group[0] = '\0';
+}
+
+void config_show(const struct config *config, bool effective, struct buffer *out)
+{
+    struct printer printer = {.config = config, .effective = effective, .out = out};
+    size_t count;
+    const struct config_key *keys = config_table_keys(&count);
+    for (size_t i = 0; i < count && keys[i].section == CONFIG_SECTION_TOP; i++) {
+        if (keys[i].type == CONFIG_TYPE_LIST) {
+            print_list(&printer, &keys[i]);
+        } else if (strcmp(keys[i].path, "kafka") == 0) {
+            print_kafka(&printer);
+        } else if (keys[i].type != CONFIG_TYPE_PROPERTIES) {
+            print_key(&printer, &keys[i], 0, config);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+/* The owner thread's loop; see daemon.h. */
+#include "ops/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "ops/daemon_state.h"
+#include "ops/signals.h"
+
+#define SLEEP_MOST_MS 30000     /* a turn now and then, for the poll-interval guard of Kafka's client and for gauges */
+
+struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const struct partition *partition)
+{
+    if (daemon->input_count == daemon->input_capacity) {
+        daemon->input_capacity = daemon->input_capacity == 0 ? 256 : daemon->input_capacity * 2;
+        daemon->inputs = memory_resize(daemon->inputs, daemon->input_capacity, sizeof(*daemon->inputs));
+    }
+    struct input *input = &daemon->inputs[daemon->input_count++];
+    *input = (struct input){.kind = kind};
+    if (partition != NULL) {
+        input->slot = partition->slot;
+        input->epoch = partition->epoch;
+    }
+    return input;
+}
+
+void daemon_fail(struct daemon *daemon, const struct error *error)
+{
+    if (!daemon->failed) {
+        daemon->failed = true;
+        daemon->failure = *error;
+    }
+}
+
+static void begin_stop(struct daemon *daemon)
+{
+    if (daemon->stopping) {
+        return;
+    }
+    daemon->stopping = true;
+    daemon->stop_by_ms = daemon->now.mono.ms + daemon->config->shutdown_timeout_ms;
+    daemon_input(daemon, INPUT_STOP, NULL);
+    notify_stopping(daemon->notify);
+    log_write(LOG_LEVEL_INFO, "stopping", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)),
+              "stopping: what is in flight is waited for, then a last checkpoint and commit, at most %" PRId64 " ms",
+              daemon->config->shutdown_timeout_ms);
+}
+
+static void look_at_signals(struct daemon *daemon)
+{
+    enum signals_event event;
+    while ((event = signals_next()) != SIGNALS_NONE) {
+        if (event == SIGNALS_STOP) {
+            begin_stop(daemon);
+        } else {
+            daemon_reload(daemon);
+        }
+    }
+}
+
+/* Facts whose memory the core borrowed for the step that has just been taken. */
+static void forget_inputs(struct daemon *daemon)
+{
+    daemon->input_count = 0;
+    daemon->scan_count = 0;
+    for (size_t i = 0; i < daemon->gained_count; i++) {
+        free((void *)(uintptr_t)daemon->gained[i]->buckets);
+        free(daemon->gained[i]);
+    }
+    daemon->gained_count = 0;
+    if (daemon->written_valid) {
+        store_result_free(&daemon->written.store);
+        daemon->written_valid = false;
+    }
+}
+
+static void step(struct daemon *daemon)
+{
+    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
+    forget_inputs(daemon);
+    daemon_commands(daemon, &commands);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Milliseconds until something is to be done, 0: at once. Wall deadlines are awaited on the wall clock's own terms: the sleep is bounded,
+ * so that a step of the clock is seen. */
+static int64_t sleep_ms(const struct daemon *daemon)
+{
+    struct core_deadline deadline = core_next_deadline(daemon->core);
+    int64_t mono = daemon->now.mono.ms;
+    int64_t until = earlier(deadline.mono.ms, mono + SLEEP_MOST_MS);
+    until = earlier(until, daemon_open_deadline(daemon));
+    until = earlier(until, daemon->refused_topics_at_ms);
+    if (daemon->options.log != NULL) {
+        until = earlier(until, log_output_deadline(daemon->options.log).ms);
+    }
+    until = daemon->stopping ? earlier(until, daemon->stop_by_ms) : until;
+    until = daemon->watchdog_ms > 0 ? earlier(until, daemon->watchdog_at_ms) : until;
+    int64_t wait = until <= mono ? 0 : until - mono;
+    if (deadline.wall.ms <= daemon->now.wall.ms) {
+        return 0;
+    }
+    return deadline.wall.ms == TIME_NEVER ? wait : earlier(wait, deadline.wall.ms - daemon->now.wall.ms);
+}
+
+static void drain_wake_fd(const struct daemon *daemon)
+{
+    uint64_t count;
+    if (read(daemon->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN) {
+        return; /* nothing depends on it: the turn looks at everything anyway */
+    }
+}
+
+/* Sleeps until a fact comes or the time is up. Whole milliseconds are counted from the instant the clocks were read at, so that the sleep
+ * ends at the tick, not up to a millisecond after it. */
+static void wait_for_facts(struct daemon *daemon, bool more)
+{
+    struct pollfd fds[] = {
+        {daemon->wake_fd, POLLIN, 0}, {mailbox_fd(daemon->mailbox), POLLIN, 0}, {signals_fd(), POLLIN, 0}};
+    int64_t wait = more || daemon->input_count > 0 ? 0 : sleep_ms(daemon);
+    int64_t wait_ns = wait <= 0 ? 0 : wait * 1000000 - clock_wall_into_ms_ns();
+    struct timespec timeout = {wait_ns / 1000000000, wait_ns % 1000000000};
+    if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL) > 0 && (fds[0].revents & POLLIN) != 0) {
+        drain_wake_fd(daemon);
+    }
+}
+
+static void keep_service_manager_informed(struct daemon *daemon)
+{
+    if (!daemon->ready_told && daemon_observe_ready(daemon)) {
+        daemon->ready_told = true;
+        notify_ready(daemon->notify);
+        log_write(LOG_LEVEL_INFO, "ready", NULL, 0, "ready: all partitions given to this instance are read up to date");
+    }
+    if (daemon->options.log != NULL && daemon->now.mono.ms >= log_output_deadline(daemon->options.log).ms) {
+        log_output_tick(daemon->options.log);
+    }
+    if (daemon->watchdog_ms > 0 && daemon->now.mono.ms >= daemon->watchdog_at_ms) {
+        notify_watchdog(daemon->notify);
+        daemon->watchdog_at_ms = daemon->now.mono.ms + daemon->watchdog_ms;
+    }
+}
+
+static void turn(struct daemon *daemon)
+{
+    daemon->turns++;
+    daemon->now = clock_read(&daemon->clock);
+    look_at_signals(daemon);
+    daemon_written(daemon);
+    daemon_open_partitions(daemon);
+    daemon_refused_topics(daemon);
+    bool more = daemon_reports(daemon);
+    more = daemon_intake(daemon) || more;
+    daemon->now = clock_read(&daemon->clock); /* as late as can be: what came due meanwhile leaves in this step */
+    step(daemon);
+    daemon_observe_serve(daemon);
+    mailbox_beat(daemon->mailbox, daemon->now.mono);
+    keep_service_manager_informed(daemon);
+    if (!daemon->stopped && !daemon->failed) {
+        wait_for_facts(daemon, more);
+    }
+}
+
+static bool is_over(struct daemon *daemon)
+{
+    if (daemon->stopping && !daemon->stopped && clock_mono().ms >= daemon->stop_by_ms) {
+        log_write(LOG_LEVEL_WARNING, "stop_timeout", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)),
+                  "shutdown_timeout is over with deliveries unanswered: they stay pending and may be delivered again");
+        daemon->stopped = true;
+    }
+    return daemon->stopped || daemon->failed;
+}
+
+bool daemon_run(const struct daemon_options *options, struct error *error)
+{
+    struct daemon *daemon = memory_new(1, sizeof(*daemon));
+    daemon->options = *options;
+    daemon->config = options->config;
+    daemon->stop_by_ms = TIME_NEVER;
+    bool ready = daemon_setup(daemon, error);
+    while (ready && !is_over(daemon)) {
+        turn(daemon);
+    }
+    bool done = ready && !daemon->failed;
+    if (ready && daemon->failed) {
+        *error = daemon->failure;
+    }
+    if (done) {
+        log_write(LOG_LEVEL_INFO, "stopped", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)), "stopped");
+    }
+    daemon_teardown(daemon);
+    free(daemon);
+    return done;
+}

@@ -1,0 +1,288 @@
+/* Carrying out what the core decided. Answers become facts for the next step. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ops/daemon_state.h"
+#include "scheduler/bucket.h"
+
+/* The row's bytes from the store. Mostly at the finest level; after the clock was set back a row may stand at a coarser one. */
+static bool stored_row(struct daemon *daemon, slot_index slot, const struct command_deliver *deliver, struct span *bytes, struct error *error)
+{
+    if (!daemon->store_reading && !store_read_begin(daemon->store, error)) {
+        return false;
+    }
+    daemon->store_reading = true;
+    bool found = store_read(daemon->store, slot, deliver->bucket, deliver->key.offset, bytes, error);
+    for (unsigned level = 1; !found && error->code == ERROR_NOT_FOUND && level < BUCKET_LEVELS; level++) {
+        struct bucket_id coarser = bucket_of(deliver->lane, level, deliver->key.due_ms);
+        found = store_read(daemon->store, slot, coarser, deliver->key.offset, bytes, error);
+    }
+    return found;
+}
+
+static bool find_row(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, struct row *row)
+{
+    struct error error = {0};
+    struct span bytes;
+    bool found = true;
+    if (deliver->ref != 0) {
+        bytes = arena_row(deliver->ref);
+    } else {
+        found = stored_row(daemon, partition->slot, deliver, &bytes, &error);
+    }
+    if (found && row_decode(bytes, row, &error)) {
+        return true;
+    }
+    error_prefix(&error, "the row of %s/%" PRId32 "/%" PRId64 " cannot be read back; nothing is lost, the topic has it: move %s away and "
+                 "start again",
+                 partition->topic, partition->number, deliver->key.offset, daemon->config->store_path);
+    daemon_fail(daemon, &error);
+    return false;
+}
+
+/* Why a record goes to the refused topic: found at reading (kept in the row), or by the target at delivery. */
+static struct refusal refusal_of(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
+{
+    if (row->refused) {
+        return row->refusal;
+    }
+    struct refusal refusal = {.reason = deliver->reason == DELIVERY_UNKNOWN_TOPIC ? REFUSAL_UNKNOWN_TARGET
+                                                                                  : REFUSAL_UNDELIVERABLE};
+    const char *text = in_flight_text(&daemon->in_flight, partition->epoch, deliver->lane, deliver->sequence);
+    memccpy(refusal.text, text, '\0', sizeof(refusal.text) - 1);
+    return refusal;
+}
+
+static enum sink_result send_row(struct daemon *daemon,
+                                 const struct partition *partition,
+                                 const struct command_deliver *deliver,
+                                 const struct row *row,
+                                 struct in_flight_item *item,
+                                 struct sink_report *report)
+{
+    const struct config_source *source = &daemon->config->sources[partition->source_index];
+    struct sink_origin origin = {partition->topic, partition->number, deliver->key.offset, deliver->key.due_ms,
+                                 daemon->config->group};
+    if (!item->as_refused) {
+        return sink_send(daemon->sink, row, &origin, source->output_headers, item, report);
+    }
+    struct refusal refusal = refusal_of(daemon, partition, deliver, row);
+    item->refused_for = row->refused ? (uint8_t)REFUSAL_NONE : (uint8_t)refusal.reason;
+    return sink_send_refused(daemon->sink, source->refused_topic, row, &origin, &refusal, item, report);
+}
+
+static struct in_flight_item *new_item(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, bool refused)
+{
+    struct in_flight_item *item = in_flight_take(&daemon->in_flight);
+    *item = (struct in_flight_item){
+        .slot = partition->slot,
+        .epoch = partition->epoch,
+        .lane = deliver->lane,
+        .as_refused = refused,
+        .source_index = partition->source_index,
+        .sequence = deliver->sequence,
+        .due_ms = deliver->key.due_ms,
+        .sent_ms = daemon->now.mono.ms,
+    };
+    return item;
+}
+
+static void not_taken(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
+{
+    daemon->sink_full = true; /* the rest of this turn is not even tried, so that the order stays */
+    daemon_input(daemon, INPUT_SINK_FULL, partition)->as.delivery =
+        (struct input_delivery){.lane = deliver->lane, .sequence = deliver->sequence};
+}
+
+static void deliver(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
+{
+    struct row row;
+    struct sink_report report;
+    if (daemon->sink_full) {
+        not_taken(daemon, partition, deliver);
+        return;
+    }
+    if (daemon->failed || !find_row(daemon, partition, deliver, &row)) {
+        return;
+    }
+    if (deliver->again) {
+        metrics_add(daemon->metrics, METRIC_DELIVERY_RETRIES, deliver->lane, 0, 1);
+    }
+    struct in_flight_item *item = new_item(daemon, partition, deliver, row.refused || deliver->as_refused);
+    enum sink_result result = send_row(daemon, partition, deliver, &row, item, &report);
+    if (result == SINK_TAKEN) {
+        return;
+    }
+    if (result == SINK_FULL && daemon->in_flight.count > 1) {
+        not_taken(daemon, partition, deliver);
+    } else {
+        if (result == SINK_FULL) { /* with nothing else in the queue it will not fit later either: wait as for an outage */
+            report = (struct sink_report){.failure = DELIVERY_RETRIABLE,
+                                          .error = "larger than queue.buffering.max.kbytes: raise it under kafka.producer"};
+        }
+        metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, deliver->lane, (size_t)report.failure, 1);
+        in_flight_note(&daemon->in_flight, item, report.error);
+        daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
+            (struct input_delivery){deliver->lane, deliver->sequence, report.failure, report.target_hash};
+    }
+    in_flight_give(&daemon->in_flight, item);
+}
+
+static struct daemon_scan *scan_room(struct daemon *daemon, uint32_t rows)
+{
+    if (daemon->scan_count == daemon->scan_capacity) {
+        daemon->scan_capacity++;
+        daemon->scans = memory_resize(daemon->scans, daemon->scan_capacity, sizeof(*daemon->scans));
+        daemon->scans[daemon->scan_count] = (struct daemon_scan){0};
+    }
+    struct daemon_scan *scan = &daemon->scans[daemon->scan_count++];
+    if (scan->capacity < rows) {
+        scan->rows = memory_resize(scan->rows, rows, sizeof(*scan->rows));
+        scan->capacity = rows;
+    }
+    return scan;
+}
+
+static void scan(struct daemon *daemon, const struct partition *partition, const struct command_scan *command)
+{
+    struct daemon_scan *room = scan_room(daemon, command->rows_max);
+    struct input_rows rows = {.bucket = command->bucket, .rows = room->rows};
+    struct error error;
+    if (!store_scan(daemon->store, partition->slot, command, room->rows, &rows.count, &rows.end, &error)) {
+        daemon_fail(daemon, &error);
+        return;
+    }
+    daemon_input(daemon, INPUT_ROWS, partition)->as.rows = rows;
+}
+
+/* The metadata text of a slot's frontier. The fingerprint before a change of configuration is kept until C has passed the change (R8). */
+static bool frontier_text(struct daemon *daemon, struct partition *partition, const struct partition_frontier *frontier, char *text)
+{
+    static struct metadata metadata; /* large, and used by the owner thread alone */
+    if (partition->identity.fingerprint_before != 0 && frontier->low_offset >= partition->identity.changed_at) {
+        partition->identity.fingerprint_before = 0;
+        partition->identity.changed_at = 0;
+    }
+    metadata.identity = partition->identity;
+    lanes_metadata(&daemon->lanes, frontier, &metadata);
+    return metadata_encode(&metadata, text, METADATA_MAX + 1) > 0;
+}
+
+static void fail_metadata(struct daemon *daemon, const struct partition *partition)
+{
+    struct error error;
+    error_set(&error, ERROR_FULL, "the frontier of %s/%" PRId32 " does not fit Kafka's %d bytes of metadata: fewer or shorter targets[].name",
+              partition->topic, partition->number, METADATA_MAX);
+    daemon_fail(daemon, &error);
+}
+
+static void commit(struct daemon *daemon, struct partition *partition, const struct partition_frontier *frontier)
+{
+    char text[METADATA_MAX + 1];
+    struct error error;
+    if (!frontier_text(daemon, partition, frontier, text)) {
+        fail_metadata(daemon, partition);
+    } else if (!source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text, &error)) {
+        log_write(LOG_LEVEL_WARNING, "commit_failed", LOG_FIELDS(LOG_TEXT("topic", partition->topic)), "%s", error.text);
+        metrics_add(daemon->metrics, METRIC_COMMITS, METRICS_RESULT_FAILED, 0, 1);
+        daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit = COMMIT_FAILED;
+    }
+}
+
+static void begin_checkpoint(struct daemon *daemon, const struct checkpoint_plan *plan)
+{
+    if (daemon->plan_text_capacity < plan->slot_count) {
+        daemon->plan_text_capacity = plan->slot_count;
+        daemon->plan_texts = memory_resize(daemon->plan_texts, plan->slot_count, sizeof(*daemon->plan_texts));
+        daemon->plan_text_list = memory_resize(daemon->plan_text_list, plan->slot_count, sizeof(char *));
+    }
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        struct partition *partition = partitions_at(&daemon->partitions, plan->slots[i].slot);
+        daemon->plan_text_list[i] = daemon->plan_texts[i];
+        if (!frontier_text(daemon, partition, &plan->slots[i].frontier, daemon->plan_texts[i])) {
+            fail_metadata(daemon, partition);
+            return;
+        }
+    }
+    writer_begin(daemon->writer, plan, daemon->plan_text_list);
+}
+
+void daemon_written(struct daemon *daemon)
+{
+    if (!writer_take(daemon->writer, &daemon->written)) {
+        return;
+    }
+    const struct writer_result *result = &daemon->written;
+    daemon->written_valid = true;
+    metrics_observe(daemon->metrics, METRIC_CHECKPOINT_SECONDS, 0, 0, (double)result->took_ms / 1000.0);
+    if (!result->written && result->error.code != ERROR_FULL) {
+        daemon_fail(daemon, &result->error);
+        return;
+    }
+    if (!result->written) {
+        log_write(LOG_LEVEL_ERROR, "store_full", NULL, 0,
+                  "%s. Reading pauses when memory.unwritten is used up; deliveries go on; nothing is lost", result->error.text);
+    } else {
+        daemon->written_at_ms = daemon->now.mono.ms;
+    }
+    daemon_input(daemon, INPUT_CHECKPOINT_DONE, NULL)->as.checkpoint =
+        (struct input_checkpoint){result->written ? CHECKPOINT_WRITTEN : CHECKPOINT_FULL, result->store.touched,
+                                  result->store.touched_count};
+}
+
+static void set_reading(struct daemon *daemon, const struct partition *partition, bool paused)
+{
+    struct error error;
+    bool done = paused ? source_pause(daemon->source, partition->topic, partition->number, &error)
+                       : source_resume(daemon->source, partition->topic, partition->number, &error);
+    log_write(done ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, paused ? "reading_paused" : "reading_resumed",
+              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s",
+              done ? (paused ? "memory.unwritten is used up: reading pauses" : "reading goes on") : error.text);
+}
+
+static void carry_out(struct daemon *daemon, const struct command *command)
+{
+    struct partition *partition = partitions_at(&daemon->partitions, command->slot);
+    switch (command->kind) {
+    case COMMAND_READ_PAUSE:
+        set_reading(daemon, partition, true);
+        break;
+    case COMMAND_READ_RESUME:
+        set_reading(daemon, partition, false);
+        break;
+    case COMMAND_DELIVER:
+        deliver(daemon, partition, &command->as.deliver);
+        break;
+    case COMMAND_SCAN:
+        scan(daemon, partition, &command->as.scan);
+        break;
+    case COMMAND_CHECKPOINT:
+        begin_checkpoint(daemon, command->as.plan);
+        break;
+    case COMMAND_COMMIT:
+        commit(daemon, partition, command->as.frontier);
+        break;
+    case COMMAND_SLOT_LEFT:
+        daemon_open_left(daemon, partition);
+        break;
+    case COMMAND_STOPPED:
+        daemon->stopped = true;
+        break;
+    }
+}
+
+void daemon_commands(struct daemon *daemon, const struct commands *commands)
+{
+    for (size_t i = 0; i < commands->count; i++) {
+        carry_out(daemon, &commands->items[i]);
+    }
+    for (size_t i = 0; i < commands->release_count; i++) {
+        arena_release(&daemon->arena, commands->releases[i]);
+    }
+    if (daemon->store_reading) {
+        store_read_end(daemon->store);
+        daemon->store_reading = false;
+    }
+}

@@ -1,0 +1,287 @@
+/* What the daemon says of itself: metrics and health, made when somebody asks. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ops/daemon_state.h"
+#include "ops/http_owner.h"
+
+#define COMPONENTS 4
+
+struct lane_sums {
+    uint64_t overdue;
+    uint64_t in_flight;
+    int64_t oldest_due_ms;
+};
+
+struct source_sums {
+    uint64_t pending;
+    uint64_t pending_bytes;
+    uint64_t in_memory;
+    int64_t lag;
+    int64_t span;
+    uint64_t mismatched;
+};
+
+struct sums {
+    struct lane_sums lanes[LANES_MAX];
+    struct source_sums *sources;
+    int64_t next_due_ms;
+    int64_t last_due_ms;
+    uint64_t lanes_apart;
+};
+
+static void add_queue(const struct daemon *daemon, const struct partition *partition, lane_index lane, struct sums *sums)
+{
+    struct core_queue_stats stats;
+    core_queue_stats(daemon->core, partition->slot, lane, daemon->now, &stats);
+    struct source_sums *source = &sums->sources[partition->source_index];
+    source->pending += stats.pending;
+    source->pending_bytes += stats.pending_bytes;
+    source->in_memory += stats.in_memory + stats.in_flight;
+    sums->lanes[lane].overdue += stats.overdue;
+    sums->lanes[lane].in_flight += stats.in_flight;
+    if (stats.oldest_due_ms < sums->lanes[lane].oldest_due_ms) {
+        sums->lanes[lane].oldest_due_ms = stats.oldest_due_ms;
+    }
+    sums->next_due_ms = stats.next_due_ms < sums->next_due_ms ? stats.next_due_ms : sums->next_due_ms;
+    sums->last_due_ms = stats.last_due_ms > sums->last_due_ms ? stats.last_due_ms : sums->last_due_ms;
+}
+
+static void add_partition(const struct daemon *daemon, const struct partition *partition, struct sums *sums)
+{
+    struct source_sums *source = &sums->sources[partition->source_index];
+    source->mismatched += partition->state == PARTITIONS_DRAINING || partition->state == PARTITIONS_HELD;
+    if (!partition->gained) {
+        return;
+    }
+    struct core_slot_stats stats;
+    core_slot_stats(daemon->core, partition->slot, &stats);
+    int64_t lag = source_lag(daemon->source, partition->topic, partition->number, stats.position);
+    source->lag += lag > 0 ? lag : 0;
+    source->span += (lag > 0 ? lag : 0) + stats.position - stats.low_offset;
+    sums->lanes_apart += stats.lanes_apart;
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        add_queue(daemon, partition, lane, sums);
+    }
+}
+
+static struct sums sum_up(const struct daemon *daemon)
+{
+    struct sums sums = {.next_due_ms = TIME_NEVER, .last_due_ms = 0};
+    sums.sources = memory_new(daemon->config->source_count, sizeof(*sums.sources));
+    for (lane_index lane = 0; lane < LANES_MAX; lane++) {
+        sums.lanes[lane].oldest_due_ms = TIME_NEVER;
+    }
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        const struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition != NULL) {
+            add_partition(daemon, partition, &sums);
+        }
+    }
+    return sums;
+}
+
+static void set_source_gauges(struct daemon *daemon, const struct sums *sums)
+{
+    for (size_t i = 0; i < daemon->config->source_count; i++) {
+        const struct source_sums *source = &sums->sources[i];
+        uint64_t in_memory = source->in_memory < source->pending ? source->in_memory : source->pending;
+        metrics_set(daemon->metrics, METRIC_PENDING, i, METRICS_TIER_MEMORY, (double)in_memory);
+        metrics_set(daemon->metrics, METRIC_PENDING, i, METRICS_TIER_DISK, (double)(source->pending - in_memory));
+        metrics_set(daemon->metrics, METRIC_PENDING_BYTES, i, 0, (double)source->pending_bytes);
+        metrics_set(daemon->metrics, METRIC_INTAKE_LAG, i, 0, (double)source->lag);
+        metrics_set(daemon->metrics, METRIC_LOG_SPAN, i, 0, (double)source->span);
+        metrics_set(daemon->metrics, METRIC_IDENTITY_MISMATCH, i, 0, (double)source->mismatched);
+    }
+}
+
+static void set_lane_gauges(struct daemon *daemon, const struct sums *sums)
+{
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        const struct lane_sums *sum = &sums->lanes[lane];
+        int64_t age_ms = sum->oldest_due_ms == TIME_NEVER ? 0 : daemon->now.wall.ms - sum->oldest_due_ms;
+        metrics_set(daemon->metrics, METRIC_OVERDUE, lane, 0, (double)sum->overdue);
+        metrics_set(daemon->metrics, METRIC_OLDEST_OVERDUE, lane, 0, age_ms > 0 ? (double)age_ms / 1000.0 : 0.0);
+        metrics_set(daemon->metrics, METRIC_IN_FLIGHT, lane, 0, (double)sum->in_flight);
+    }
+}
+
+static void set_due_gauge(struct daemon *daemon, enum metrics_id id, int64_t due_ms)
+{
+    if (due_ms == TIME_NEVER || due_ms <= 0) {
+        metrics_unset(daemon->metrics, id, 0, 0);
+    } else {
+        metrics_set(daemon->metrics, id, 0, 0, (double)due_ms / 1000.0);
+    }
+}
+
+static void set_common(struct daemon *daemon, const struct sums *sums)
+{
+    struct core_stats stats;
+    uint64_t used;
+    uint64_t most;
+    core_stats(daemon->core, &stats);
+    store_usage(daemon->store, &used, &most);
+    set_due_gauge(daemon, METRIC_NEXT_DUE, sums->next_due_ms);
+    set_due_gauge(daemon, METRIC_LAST_DUE, sums->last_due_ms);
+    metrics_set(daemon->metrics, METRIC_LANES_APART, 0, 0, (double)sums->lanes_apart);
+    metrics_set(daemon->metrics, METRIC_STORE_USED_BYTES, 0, 0, (double)used);
+    metrics_set(daemon->metrics, METRIC_STORE_MAX_BYTES, 0, 0, (double)most);
+    metrics_set(daemon->metrics, METRIC_CHECKPOINT_AGE, 0, 0,
+                (double)(daemon->now.mono.ms - daemon->written_at_ms) / 1000.0);
+    metrics_set(daemon->metrics, METRIC_CONNECTION_UP, METRICS_SYSTEM_KAFKA, 0, daemon->connected ? 1.0 : 0.0);
+    metrics_set(daemon->metrics, METRIC_LAST_TURN, 0, 0, (double)daemon->now.wall.ms / 1000.0);
+    metrics_set_total(daemon->metrics, METRIC_TURNS, 0, 0, (double)daemon->turns);
+    metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_BACK, 0, (double)stats.clock_steps_back);
+    metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_FORWARD, 0, (double)stats.clock_steps_forward);
+}
+
+static void refresh(void *context)
+{
+    struct daemon *daemon = context;
+    struct sums sums = sum_up(daemon);
+    set_source_gauges(daemon, &sums);
+    set_lane_gauges(daemon, &sums);
+    set_common(daemon, &sums);
+    free(sums.sources);
+}
+
+/* ------------------------------------------------------------------------------------------------ health */
+
+static struct health_component kafka_health(const struct daemon *daemon)
+{
+    struct health_component component = {.name = "kafka", .status = HEALTH_UP, .required = true};
+    if (!daemon->connected && (daemon->trouble[0] != '\0' || !daemon->was_connected)) {
+        component.status = daemon->was_connected || daemon->trouble[0] != '\0' ? HEALTH_DOWN : HEALTH_UNKNOWN;
+        component.code = "kafka_unreachable";
+        component.message = daemon->trouble[0] != '\0' ? daemon->trouble : "no broker has answered yet";
+    }
+    return component;
+}
+
+static struct health_component store_health(const struct daemon *daemon)
+{
+    struct health_component component = {.name = "store", .status = HEALTH_UP, .required = true};
+    struct core_stats stats;
+    core_stats(daemon->core, &stats);
+    if (stats.store_full) {
+        component.status = HEALTH_DOWN;
+        component.code = "store_full";
+        component.message = "no room for a checkpoint: free disk space or raise store.max_size; deliveries go on, reading pauses";
+    }
+    return component;
+}
+
+static const char *worst_problem(const struct daemon *daemon, enum partitions_state state)
+{
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        const struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition != NULL && partition->state == state && partition->problem[0] != '\0') {
+            return partition->problem;
+        }
+    }
+    return NULL;
+}
+
+static bool all_caught_up(const struct daemon *daemon)
+{
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        const struct partition *partition = partitions_at(&daemon->partitions, slot);
+        struct core_slot_stats stats;
+        if (partition == NULL || !partition->gained) {
+            continue;
+        }
+        core_slot_stats(daemon->core, slot, &stats);
+        if (!stats.caught_up) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct health_component intake_health(const struct daemon *daemon)
+{
+    struct health_component component = {.name = "intake", .status = HEALTH_OUT_OF_SERVICE, .required = true};
+    if (daemon->stopping) {
+        component.code = "stopping";
+        component.message = "tarry is stopping";
+    } else if (partitions_count(&daemon->partitions, PARTITIONS_DRAINING) + partitions_count(&daemon->partitions, PARTITIONS_HELD) > 0) {
+        const char *held = worst_problem(daemon, PARTITIONS_HELD);
+        component.status = HEALTH_DOWN;
+        component.code = "topic_changed";
+        component.message = held != NULL ? held : worst_problem(daemon, PARTITIONS_DRAINING);
+    } else if (!daemon->was_connected || partitions_count(&daemon->partitions, PARTITIONS_OPENING) > 0 || !all_caught_up(daemon)) {
+        const char *waits = worst_problem(daemon, PARTITIONS_OPENING);
+        component.code = "loading";
+        component.message = waits != NULL ? waits : "what stood in the topics at the start is still being read";
+    } else {
+        component.status = HEALTH_UP;
+    }
+    return component;
+}
+
+static struct health_component refused_health(const struct daemon *daemon)
+{
+    struct health_component component = {.name = "refused_topic", .status = HEALTH_UP, .required = true};
+    for (size_t i = 0; i < daemon->config->source_count; i++) {
+        if (!daemon->sources[i].refused_topic_ready) {
+            component.status = HEALTH_DOWN;
+            component.code = "refused_topic_missing";
+            component.message = "a refused_topic could not be made: make it by hand, or allow tarry to";
+        }
+    }
+    return component;
+}
+
+static void fill_health(const struct daemon *daemon, struct health_component components[COMPONENTS])
+{
+    components[0] = kafka_health(daemon);
+    components[1] = store_health(daemon);
+    components[2] = intake_health(daemon);
+    components[3] = refused_health(daemon);
+}
+
+bool daemon_observe_ready(struct daemon *daemon)
+{
+    struct health_component components[COMPONENTS];
+    fill_health(daemon, components);
+    struct health health = {components, COMPONENTS, daemon->now.wall};
+    return health_ready(&health);
+}
+
+static void config_text(void *context, struct buffer *buffer)
+{
+    const struct daemon *daemon = context;
+    config_show(daemon->config, true, buffer);
+}
+
+void daemon_observe_serve(struct daemon *daemon)
+{
+    struct health_component components[COMPONENTS];
+    fill_health(daemon, components);
+    struct health health = {components, COMPONENTS, daemon->now.wall};
+    const char *sources[256];
+    const char *targets[LANES_MAX];
+    size_t source_count = daemon->config->source_count < 256 ? daemon->config->source_count : 256;
+    for (size_t i = 0; i < source_count; i++) {
+        sources[i] = daemon->config->sources[i].topic;
+    }
+    for (size_t i = 0; i < daemon->lanes.count; i++) {
+        targets[i] = daemon->lanes.names[i];
+    }
+    struct http_owner_info info = {.instance = daemon->config->instance,
+                                   .group = daemon->config->group,
+                                   .cluster_id = daemon->cluster[0] == '\0' ? NULL : daemon->cluster,
+                                   .delivery = "at_least_once",
+                                   .sources = sources,
+                                   .source_count = source_count,
+                                   .targets = targets,
+                                   .target_count = daemon->lanes.count,
+                                   .started = {daemon->started_wall_ms}};
+    struct http_owner_view view = {daemon->now, daemon->metrics, &health, &info, refresh, config_text, daemon};
+    http_owner_serve(daemon->mailbox, &view);
+}

@@ -1,0 +1,326 @@
+/* Partitions as they come and go: looked up, identified (R8), handed to the core; finished and given up. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ops/daemon_state.h"
+#include "ops/identity.h"
+
+#define LOOK_UP_MS 1000   /* how long the owner may be held up by one look-up; the broker answers in a few */
+#define RETRY_MS 1000
+#define LEAVE_MS 3000     /* what is in flight gets this long before a partition is given up */
+#define OPEN_AT_ONCE 16   /* in one turn, so that deliveries go on between */
+
+/* Everything that is found out about a partition on the way. Large: on the heap. */
+struct opening {
+    struct source_lookup lookup;
+    struct store_partition stored;
+    struct metadata kafka;
+    struct metadata checkpoint;
+    struct identity_facts facts;
+    struct identity_decision decision;
+};
+
+void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t number)
+{
+    size_t index = 0;
+    while (index < daemon->config->source_count && strcmp(daemon->config->sources[index].topic, topic) != 0) {
+        index++;
+    }
+    if (index == daemon->config->source_count || partitions_find(&daemon->partitions, topic, number) != NULL) {
+        return;
+    }
+    partitions_add(&daemon->partitions, topic, number, index);
+    daemon->last_partition = NULL;
+}
+
+static void tell(struct partition *partition, enum log_level level, const char *event, const char *text)
+{
+    bool same = strcmp(partition->problem, text) == 0;
+    snprintf(partition->problem, sizeof(partition->problem), "%s", text);
+    if (!same) {
+        log_write(level, event,
+                  LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s", text);
+    }
+}
+
+static bool look_up(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
+{
+    if (daemon->cluster[0] == '\0' &&
+        !source_cluster_id(daemon->source, LOOK_UP_MS, daemon->cluster, sizeof(daemon->cluster))) {
+        return error_set(error, ERROR_UNAVAILABLE, "the cluster's id is not known yet");
+    }
+    if (!source_look_up(daemon->source, partition->topic, partition->number, LOOK_UP_MS, &opening->lookup, error)) {
+        return false;
+    }
+    daemon->connected = true; /* a broker has answered */
+    daemon->was_connected = true;
+    daemon->trouble[0] = '\0';
+    partition->low = opening->lookup.low;
+    if (!store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error)) {
+        daemon_fail(daemon, error);
+        return false;
+    }
+    return true;
+}
+
+/* NULL when there is no such metadata, or it is not ours (*foreign). */
+static const struct metadata *decode(const char *text, struct metadata *metadata, bool *foreign)
+{
+    struct error error;
+    bool ours = text[0] != '\0' && metadata_decode(span_of_text(text), metadata, &error);
+    *foreign = text[0] != '\0' && !ours;
+    return ours ? metadata : NULL;
+}
+
+static bool gather(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
+{
+    struct identity_facts *facts = &opening->facts;
+    bool foreign_checkpoint;
+    facts->accept = daemon->options.accept_change || partition->start_over;
+    facts->cluster = daemon->cluster;
+    facts->fingerprint = daemon->sources[partition->source_index].fingerprint;
+    facts->low = opening->lookup.low;
+    facts->end = opening->lookup.end;
+    facts->committed = opening->lookup.committed;
+    facts->kafka = decode(opening->lookup.metadata, &opening->kafka, &facts->committed_foreign);
+    facts->stored = opening->stored.found ? decode(opening->stored.metadata, &opening->checkpoint, &foreign_checkpoint) : NULL;
+    facts->stored_position = opening->stored.position;
+    struct anchor anchor;
+    if (!identity_wants_anchor(facts, &anchor)) {
+        facts->anchor = IDENTITY_ANCHOR_UNVERIFIABLE;
+        return true;
+    }
+    if (!source_read_anchor(daemon->source, partition->topic, partition->number, anchor.offset, LOOK_UP_MS,
+                            &opening->lookup, error)) {
+        return false;
+    }
+    bool same = opening->lookup.anchor_found && opening->lookup.anchor_timestamp_ms == anchor.timestamp_ms &&
+                opening->lookup.anchor_crc == anchor.crc;
+    facts->anchor = same ? IDENTITY_ANCHOR_MATCHES : IDENTITY_ANCHOR_DIFFERS;
+    return true;
+}
+
+/* Lanes that the frontier names and the configuration does not: they live on until they can adopt (R7). */
+static bool add_retired_lanes(struct daemon *daemon, const struct metadata *metadata, struct error *error)
+{
+    for (uint16_t i = 0; i < metadata->lane_count; i++) {
+        lane_index lane;
+        const char *name = metadata->lanes[i].name;
+        if (lanes_find(&daemon->lanes, name, &lane)) {
+            continue;
+        }
+        if (!lanes_add(&daemon->lanes, name, &lane, error) || !store_bind_lane(daemon->store, lane, name, error)) {
+            return false;
+        }
+        struct core_lane_options limits = lanes_options(&daemon->lanes, daemon->config, lane);
+        core_lane_add(daemon->core, &limits);
+        metrics_label_add(daemon->metrics, METRICS_LABEL_TARGET, name);
+    }
+    return true;
+}
+
+static bool drop_checkpoint(struct daemon *daemon, const struct partition *partition, struct opening *opening, struct error *error)
+{
+    if (!opening->stored.found || opening->decision.use_store) {
+        return true;
+    }
+    log_write(LOG_LEVEL_WARNING, "checkpoint_dropped",
+              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
+              "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
+    free(opening->stored.buckets);
+    opening->stored = (struct store_partition){0};
+    return store_forget_slot(daemon->store, partition->slot, error) &&
+           store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error);
+}
+
+static void gain(struct daemon *daemon, struct partition *partition, struct opening *opening)
+{
+    const struct identity_decision *decision = &opening->decision;
+    struct input_slot_gained *gained = memory_new(1, sizeof(*gained));
+    daemon->gained[daemon->gained_count++] = gained;
+    partition->epoch = partitions_next_epoch(&daemon->partitions);
+    partition->gained = true;
+    partition->identity = decision->frontier.identity;
+    bool reads = decision->verdict == IDENTITY_START;
+    gained->epoch = partition->epoch;
+    gained->position = reads ? decision->position : opening->stored.position;
+    gained->catch_up_to = reads ? opening->lookup.end : 0;
+    gained->stored_position = opening->stored.found ? opening->stored.position : 0;
+    gained->buckets = opening->stored.buckets;
+    gained->bucket_count = opening->stored.bucket_count;
+    opening->stored.buckets = NULL;
+    lanes_frontier(&daemon->lanes, &decision->frontier, &gained->frontier);
+    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = gained;
+    if (!reads) {
+        daemon_input(daemon, INPUT_READING_STOPPED, partition);
+    }
+}
+
+static bool begin(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
+{
+    const struct identity_decision *decision = &opening->decision;
+    if (decision->verdict == IDENTITY_HOLD) {
+        partition->state = PARTITIONS_HELD;
+        return source_hold(daemon->source, partition->topic, partition->number, error);
+    }
+    if (!add_retired_lanes(daemon, &decision->frontier, error) || !drop_checkpoint(daemon, partition, opening, error)) {
+        daemon_fail(daemon, error);
+        return false;
+    }
+    bool reads = decision->verdict == IDENTITY_START;
+    bool done = reads ? source_start(daemon->source, partition->topic, partition->number, decision->position, error)
+                      : source_hold(daemon->source, partition->topic, partition->number, error);
+    if (done) {
+        gain(daemon, partition, opening);
+        partition->state = reads ? PARTITIONS_OPEN : PARTITIONS_DRAINING;
+        partition->restart = decision->restart;
+        partition->start_over = false;
+    }
+    return done;
+}
+
+static void tell_outcome(struct partition *partition, const struct opening *opening)
+{
+    const struct identity_decision *decision = &opening->decision;
+    bool well = decision->verdict == IDENTITY_START && !decision->refire;
+    if (decision->text[0] != '\0') {
+        tell(partition, well ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR,
+             decision->verdict == IDENTITY_START ? "partition_reset" : "topic_changed", decision->text);
+    }
+    if (decision->verdict == IDENTITY_START) {
+        partition->problem[0] = '\0';
+        log_write(LOG_LEVEL_INFO, "partition_gained",
+                  LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number),
+                             LOG_NUMBER("position", decision->position), LOG_NUMBER("end", opening->lookup.end),
+                             LOG_NUMBER("buckets", opening->stored.bucket_count)),
+                  "reading %s/%" PRId32 " from %" PRId64, partition->topic, partition->number, decision->position);
+    }
+}
+
+static void open_one(struct daemon *daemon, struct partition *partition)
+{
+    struct opening *opening = memory_new(1, sizeof(*opening));
+    struct error error = {0};
+    bool done = look_up(daemon, partition, opening, &error) && gather(daemon, partition, opening, &error);
+    if (done && partition->start_over) { /* another topic was accepted, and nothing of the former one is pending */
+        opening->facts.kafka = NULL;
+        opening->facts.stored = NULL;
+        opening->facts.committed = -1;
+        opening->facts.committed_foreign = false;
+    }
+    if (done) {
+        identity_decide(&opening->facts, &opening->decision);
+        done = begin(daemon, partition, opening, &error);
+    }
+    if (done) {
+        tell_outcome(partition, opening);
+    } else {
+        tell(partition, LOG_LEVEL_WARNING, "partition_waits", error.text);
+        partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
+    }
+    free(opening->stored.buckets);
+    free(opening);
+}
+
+static uint64_t pending(const struct daemon *daemon, const struct partition *partition)
+{
+    uint64_t sum = 0;
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        struct core_queue_stats stats;
+        core_queue_stats(daemon->core, partition->slot, lane, daemon->now, &stats);
+        sum += stats.pending;
+    }
+    return sum;
+}
+
+/* The former topic's records have all left: what stands there now is read from its beginning, as accepted. */
+static void look_drained(struct daemon *daemon, struct partition *partition)
+{
+    if (!partition->restart || daemon->now.mono.ms < partition->retry_at_ms) {
+        return;
+    }
+    partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
+    if (pending(daemon, partition) == 0) {
+        daemon_input(daemon, INPUT_SLOT_LOST, partition);
+        partition->gained = false;
+        partition->start_over = true;
+        partition->state = PARTITIONS_OPENING;
+    }
+}
+
+static void release(struct daemon *daemon, struct partition *partition)
+{
+    if (partition->gained) {
+        daemon_input(daemon, INPUT_SLOT_LOST, partition);
+    }
+    source_release(daemon->source, partition->topic, partition->number);
+    log_write(LOG_LEVEL_INFO, "partition_released",
+              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
+              "gave up %s/%" PRId32, partition->topic, partition->number);
+    daemon->last_partition = NULL;
+    partitions_remove(&daemon->partitions, partition);
+}
+
+void daemon_open_leave(struct daemon *daemon, struct partition *partition, bool lost)
+{
+    if (lost || !partition->gained) {
+        release(daemon, partition);
+        return;
+    }
+    partition->state = PARTITIONS_LEAVING;
+    partition->leave_by_ms = daemon->now.mono.ms + LEAVE_MS;
+    daemon_input(daemon, INPUT_SLOT_LEAVING, partition);
+}
+
+void daemon_open_left(struct daemon *daemon, struct partition *partition)
+{
+    if (partition != NULL && partition->state == PARTITIONS_LEAVING) {
+        release(daemon, partition);
+    }
+}
+
+static bool may_open(const struct daemon *daemon, const struct partition *partition)
+{
+    return partition->state == PARTITIONS_OPENING && daemon->now.mono.ms >= partition->retry_at_ms &&
+           !daemon->stopping && !writer_busy(daemon->writer) && daemon->gained_count < OPEN_AT_ONCE;
+}
+
+void daemon_open_partitions(struct daemon *daemon)
+{
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition == NULL) {
+            continue;
+        }
+        if (may_open(daemon, partition)) {
+            open_one(daemon, partition);
+        } else if (partition->state == PARTITIONS_DRAINING) {
+            look_drained(daemon, partition);
+        } else if (partition->state == PARTITIONS_LEAVING && daemon->now.mono.ms >= partition->leave_by_ms) {
+            release(daemon, partition);
+        }
+    }
+}
+
+int64_t daemon_open_deadline(const struct daemon *daemon)
+{
+    int64_t least = TIME_NEVER;
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        const struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition == NULL) {
+            continue;
+        }
+        bool retries = (partition->state == PARTITIONS_OPENING && !writer_busy(daemon->writer)) ||
+                       (partition->state == PARTITIONS_DRAINING && partition->restart);
+        if (retries && !daemon->stopping && partition->retry_at_ms < least) {
+            least = partition->retry_at_ms;
+        }
+        if (partition->state == PARTITIONS_LEAVING && partition->leave_by_ms < least) {
+            least = partition->leave_by_ms;
+        }
+    }
+    return least;
+}

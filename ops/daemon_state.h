@@ -1,0 +1,128 @@
+/* The daemon's insides, for the files daemon_*.c. */
+#ifndef TARRY_OPS_DAEMON_STATE_H
+#define TARRY_OPS_DAEMON_STATE_H
+
+#include "bridge/decode.h"
+#include "ops/arena.h"
+#include "ops/clock.h"
+#include "ops/daemon.h"
+#include "ops/http.h"
+#include "ops/in_flight.h"
+#include "ops/lanes.h"
+#include "ops/mailbox.h"
+#include "ops/metrics.h"
+#include "ops/notify.h"
+#include "ops/partitions.h"
+#include "ops/writer.h"
+#include "scheduler/core.h"
+
+/* A bucket scan that was carried out, until its rows were stepped. */
+struct daemon_scan {
+    struct scanned_row *rows;
+    uint32_t capacity;
+};
+
+/* One source of the configuration, compiled. */
+struct daemon_source {
+    struct decode_rules rules;
+    struct decode_route *routes;
+    uint64_t fingerprint;
+    bool refused_topic_ready;
+};
+
+struct daemon {
+    struct config *config;
+    struct daemon_options options;
+    struct clock clock;
+    struct now now;
+    int wake_fd; /* an eventfd: source, sink and writer make it readable */
+
+    struct core *core;
+    struct store *store;
+    struct source *source;
+    struct sink *sink;
+    struct writer *writer;
+    struct mailbox *mailbox;
+    struct http *http;
+    struct notify *notify;
+    struct metrics *metrics;
+
+    struct lanes lanes;
+    struct target_pattern *patterns;
+    const char **known_targets;
+    struct target_list targets;
+    struct daemon_source *sources;
+    struct partitions partitions;
+    struct partition *last_partition; /* of the last record: the next one is mostly of the same */
+    struct arena arena;
+    struct in_flight in_flight;
+    struct buffer row;
+
+    struct input *inputs; /* facts for the next step */
+    size_t input_count;
+    size_t input_capacity;
+    struct input_slot_gained *gained[64]; /* what the inputs of kind SLOT_GAINED point to, freed after the step */
+    size_t gained_count;
+    struct daemon_scan *scans;
+    size_t scan_count;
+    size_t scan_capacity;
+    struct writer_result written;
+    bool written_valid; /* `written` is to be freed after the step */
+    char (*plan_texts)[METADATA_MAX + 1];
+    const char **plan_text_list;
+    size_t plan_text_capacity;
+
+    char cluster[METADATA_CLUSTER_MAX];
+    bool connected;
+    bool was_connected;
+    char trouble[256];
+    bool sink_full;
+    bool store_reading;      /* a read snapshot is open in this turn */
+    bool stopping;
+    bool stopped;            /* the core has said so */
+    bool failed;             /* the process has to end */
+    struct error failure;
+    int64_t stop_by_ms;      /* monotonic; TIME_NEVER while not stopping */
+    int64_t refused_topics_at_ms;
+    int64_t written_at_ms;   /* last checkpoint, monotonic */
+    int64_t watchdog_ms;     /* 0: none asked for */
+    int64_t watchdog_at_ms;
+    int64_t started_wall_ms;
+    bool ready_told;
+    uint64_t turns;
+};
+
+/* Adds a fact for the next step and returns it, with slot and epoch filled in; partition may be NULL. Borrowed until the next one. */
+struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const struct partition *partition);
+
+/* Ends the loop after this turn with this error. The first one counts. */
+void daemon_fail(struct daemon *daemon, const struct error *error);
+
+/* daemon_setup.c */
+bool daemon_setup(struct daemon *daemon, struct error *error);
+void daemon_teardown(struct daemon *daemon);
+void daemon_reload(struct daemon *daemon);
+
+/* daemon_open.c: partitions given to us (R8). True when one was opened or tried. */
+void daemon_open_partitions(struct daemon *daemon);
+void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t number);
+void daemon_open_leave(struct daemon *daemon, struct partition *partition, bool lost);
+void daemon_open_left(struct daemon *daemon, struct partition *partition);
+int64_t daemon_open_deadline(const struct daemon *daemon);
+
+/* daemon_intake.c: what the source and the sink say. Returns true when there may be more at once. */
+bool daemon_intake(struct daemon *daemon);
+bool daemon_reports(struct daemon *daemon);
+
+/* daemon_commands.c */
+void daemon_commands(struct daemon *daemon, const struct commands *commands);
+void daemon_written(struct daemon *daemon);
+
+/* daemon_refused.c: the refused topics exist, or are tried again. */
+void daemon_refused_topics(struct daemon *daemon);
+
+/* daemon_observe.c */
+void daemon_observe_serve(struct daemon *daemon);
+bool daemon_observe_ready(struct daemon *daemon);
+
+#endif

@@ -1,0 +1,44 @@
+/* problem+json: see http_problem.h. */
+#include "ops/http_problem.h"
+
+#include <assert.h>
+
+struct problem_row {
+    unsigned status;
+    const char *title;
+    const char *code;
+    const char *detail;
+};
+
+static const struct problem_row rows[HTTP_PROBLEMS] = {
+    [HTTP_PROBLEM_NOT_FOUND] = {404, "Not Found", "not_found", "There is nothing at this path."},
+    [HTTP_PROBLEM_METHOD_NOT_ALLOWED] = {405, "Method Not Allowed", "method_not_allowed",
+                                         "This path answers the methods of the Allow header only."},
+    [HTTP_PROBLEM_UNAUTHORIZED] = {401, "Unauthorized", "unauthorized",
+                                   "Send the token of http.token_file as 'Authorization: Bearer TOKEN'."},
+    [HTTP_PROBLEM_HOST_NOT_ALLOWED] =
+        {403, "Forbidden", "host_not_allowed",
+         "This server listens on loopback and answers here to localhost, 127.0.0.1 and [::1] only."},
+    [HTTP_PROBLEM_NO_ANSWER] = {503, "Service Unavailable", "scheduler_not_answering",
+                                "The scheduler did not answer in time."},
+    [HTTP_PROBLEM_BUSY] = {503, "Service Unavailable", "too_many_requests_waiting",
+                           "Too many requests wait for the scheduler; try again later."},
+    [HTTP_PROBLEM_STOPPING] = {503, "Service Unavailable", "stopping", "The scheduler is stopping."},
+    [HTTP_PROBLEM_TOO_LARGE] = {500, "Internal Server Error", "answer_too_large",
+                                "The answer is larger than the server sends."},
+};
+
+unsigned http_problem_status(enum http_problem problem)
+{
+    assert(problem < HTTP_PROBLEMS);
+    return rows[problem].status;
+}
+
+void http_problem_json(enum http_problem problem, struct buffer *buffer)
+{
+    assert(problem < HTTP_PROBLEMS);
+    const struct problem_row *row = &rows[problem];
+    buffer_add_format(buffer,
+                      "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%u,\"code\":\"%s\",\"detail\":\"%s\"}\n",
+                      row->title, row->status, row->code, row->detail);
+}

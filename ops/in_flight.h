@@ -1,0 +1,63 @@
+/*
+ * What the sink was given and has not reported on: the core's name for it, for when the report comes.
+ *
+ * Records come from a pool and their addresses are the sink's tokens. How many there are is the core's bound (max_in_flight of each lane).
+ * Beside them the last errors of deliveries, for the headers of records that are refused after one. Owner thread.
+ */
+#ifndef TARRY_OPS_IN_FLIGHT_H
+#define TARRY_OPS_IN_FLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/core.h"
+
+struct in_flight_item {
+    struct in_flight_item *next; /* while free */
+    slot_index slot;
+    uint32_t epoch;
+    lane_index lane;
+    bool as_refused;
+    uint8_t refused_for; /* enum refusal_reason when it was refused at delivery, else REFUSAL_NONE (0) */
+    size_t source_index;
+    uint64_t sequence;
+    int64_t due_ms;
+    int64_t sent_ms; /* monotonic */
+};
+
+#define IN_FLIGHT_ERRORS 256
+#define IN_FLIGHT_ERROR_MAX 256
+
+struct in_flight_error {
+    uint64_t sequence;
+    uint32_t epoch;
+    lane_index lane;
+    char text[IN_FLIGHT_ERROR_MAX];
+};
+
+struct in_flight_block;
+
+struct in_flight {
+    struct in_flight_item *free;
+    struct in_flight_block *blocks;
+    size_t count;
+    struct in_flight_error errors[IN_FLIGHT_ERRORS]; /* a ring */
+    size_t error_next;
+};
+
+/* A record to fill in. Never NULL. O(1). */
+struct in_flight_item *in_flight_take(struct in_flight *in_flight);
+
+/* Gives it back. */
+void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item);
+
+/* Remembers why a delivery failed; the oldest is forgotten. */
+void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *text);
+
+/* The remembered text, or a general one. Borrowed until the next note. */
+const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence);
+
+void in_flight_free(struct in_flight *in_flight);
+
+#endif

@@ -1,0 +1,84 @@
+/* See lanes.h. */
+#include "ops/lanes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_IN_FLIGHT 10000
+#define IN_FLIGHT_BYTES ((uint64_t)32 << 20) /* of one lane of one partition, in librdkafka's queue */
+
+static void add(struct lanes *lanes, const char *name)
+{
+    snprintf(lanes->names[lanes->count++], sizeof(lanes->names[0]), "%s", name);
+}
+
+void lanes_init(struct lanes *lanes, const struct config *config)
+{
+    lanes->count = 0;
+    add(lanes, "default");
+    add(lanes, "_refused");
+    for (size_t i = 0; i < config->target_count && lanes->count < LANES_MAX; i++) {
+        add(lanes, config->targets[i].name);
+    }
+    lanes->configured = lanes->count;
+}
+
+bool lanes_find(const struct lanes *lanes, const char *name, lane_index *lane)
+{
+    for (uint16_t i = 0; i < lanes->count; i++) {
+        if (strcmp(lanes->names[i], name) == 0) {
+            *lane = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lanes_add(struct lanes *lanes, const char *name, lane_index *lane, struct error *error)
+{
+    if (lanes->count == LANES_MAX) {
+        return error_set(error, ERROR_FULL,
+                         "no room for the retired lane \"%s\": %d lanes are the most; put its entry back into targets until it is empty",
+                         name, LANES_MAX);
+    }
+    *lane = lanes->count;
+    add(lanes, name);
+    return true;
+}
+
+struct core_lane_options lanes_options(const struct lanes *lanes, const struct config *config, lane_index lane)
+{
+    struct core_lane_options options = {.max_in_flight = DEFAULT_IN_FLIGHT, .max_in_flight_bytes = IN_FLIGHT_BYTES};
+    if (lane > LANES_REFUSED && lane < lanes->configured) {
+        options.max_in_flight = (uint32_t)config->targets[lane - LANES_REFUSED - 1].max_in_flight;
+    }
+    return options;
+}
+
+void lanes_metadata(const struct lanes *lanes, const struct partition_frontier *frontier, struct metadata *metadata)
+{
+    metadata->low_offset = frontier->low_offset;
+    metadata->anchor = frontier->anchor;
+    metadata->shared = frontier->shared;
+    metadata->lane_count = frontier->lane_count;
+    for (uint16_t i = 0; i < frontier->lane_count; i++) {
+        struct metadata_lane *to = &metadata->lanes[i];
+        memcpy(to->name, lanes->names[frontier->lanes[i].lane], sizeof(to->name));
+        to->frontier = frontier->lanes[i].frontier;
+    }
+}
+
+void lanes_frontier(const struct lanes *lanes, const struct metadata *metadata, struct partition_frontier *frontier)
+{
+    frontier->committed_offset = metadata->shared.cut;
+    frontier->low_offset = metadata->low_offset;
+    frontier->anchor = metadata->anchor;
+    frontier->shared = metadata->shared;
+    frontier->lane_count = 0;
+    for (uint16_t i = 0; i < metadata->lane_count; i++) {
+        lane_index lane;
+        if (lanes_find(lanes, metadata->lanes[i].name, &lane)) {
+            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){lane, metadata->lanes[i].frontier};
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/*
+ * Numbers for Prometheus. What exists is one table (metrics_table.c); docs/metrics.md is made from it.
+ *
+ * Values belong to the owner thread: no locks, and counting is an array access. Labels take values from closed lists:
+ * fixed ones of the table, and configured names that are added at start or reload. An id, a key or free text is never a
+ * label.
+ */
+#ifndef TARRY_OPS_METRICS_H
+#define TARRY_OPS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* The rows of the table, in its order. */
+enum metrics_id {
+    METRIC_RECORDS_READ,          /* counter {source} */
+    METRIC_RECORDS_REFUSED,       /* counter {source, reason} */
+    METRIC_DELIVERED,             /* counter {target} */
+    METRIC_DELIVERY_FAILURES,     /* counter {target, failure} */
+    METRIC_DELIVERY_RETRIES,      /* counter {target} */
+    METRIC_UNDELIVERABLE,         /* counter {target, reason} */
+    METRIC_LATENESS_SECONDS,      /* histogram {target} */
+    METRIC_DELIVERY_SECONDS,      /* histogram */
+    METRIC_PENDING,               /* gauge {source, tier} */
+    METRIC_PENDING_BYTES,         /* gauge {source} */
+    METRIC_OVERDUE,               /* gauge {target} */
+    METRIC_OLDEST_OVERDUE,        /* gauge {target} */
+    METRIC_IN_FLIGHT,             /* gauge {target} */
+    METRIC_NEXT_DUE,              /* gauge */
+    METRIC_LAST_DUE,              /* gauge */
+    METRIC_LANES_APART,           /* gauge */
+    METRIC_COMMITS,               /* counter {result} */
+    METRIC_CHECKPOINT_SECONDS,    /* histogram */
+    METRIC_CHECKPOINT_AGE,        /* gauge */
+    METRIC_STORE_USED_BYTES,      /* gauge */
+    METRIC_STORE_MAX_BYTES,       /* gauge */
+    METRIC_INTAKE_LAG,            /* gauge {source} */
+    METRIC_LOG_SPAN,              /* gauge {source} */
+    METRIC_IDENTITY_MISMATCH,     /* gauge {source} */
+    METRIC_CONNECTION_UP,         /* gauge {system} */
+    METRIC_CLOCK_STEPS,           /* counter {direction} */
+    METRIC_TURNS,                 /* counter */
+    METRIC_LAST_TURN,             /* gauge */
+    METRIC_HTTP_REQUESTS,         /* counter {method, status} */
+    METRIC_BUILD_INFO,            /* gauge {version} */
+    METRIC_PROCESS_CPU_SECONDS,   /* counter, set */
+    METRIC_PROCESS_OPEN_FDS,      /* gauge */
+    METRIC_PROCESS_MAX_FDS,       /* gauge */
+    METRIC_PROCESS_VIRTUAL,       /* gauge */
+    METRIC_PROCESS_RESIDENT,      /* gauge */
+    METRIC_PROCESS_RESIDENT_ANON, /* gauge */
+    METRIC_PROCESS_RESIDENT_FILE, /* gauge */
+    METRIC_PROCESS_START_TIME,    /* gauge */
+    METRIC_PROCESS_THREADS,       /* gauge */
+    METRIC_COUNT,
+};
+
+/* A label's list of values. */
+enum metrics_label {
+    METRICS_LABEL_NONE,
+    METRICS_LABEL_SOURCE,    /* input topics, added from the configuration */
+    METRICS_LABEL_TARGET,    /* lane names, added from the configuration */
+    METRICS_LABEL_REASON,    /* refusal reasons, added by name at start */
+    METRICS_LABEL_FAILURE,   /* classes of failed delivery attempts, added by name at start; shown as "reason" */
+    METRICS_LABEL_TIER,      /* fixed: enum metrics_tier */
+    METRICS_LABEL_RESULT,    /* fixed: enum metrics_result */
+    METRICS_LABEL_DIRECTION, /* fixed: enum metrics_direction */
+    METRICS_LABEL_SYSTEM,    /* fixed: enum metrics_system */
+    METRICS_LABEL_METHOD,    /* fixed: enum metrics_method */
+    METRICS_LABEL_STATUS,    /* fixed: enum metrics_status */
+    METRICS_LABEL_VERSION,   /* fixed: this version */
+    METRICS_LABELS,
+};
+
+enum metrics_tier { METRICS_TIER_MEMORY, METRICS_TIER_DISK };
+enum metrics_result { METRICS_RESULT_OK, METRICS_RESULT_FAILED };
+enum metrics_direction { METRICS_DIRECTION_BACK, METRICS_DIRECTION_FORWARD };
+enum metrics_system { METRICS_SYSTEM_KAFKA };
+enum metrics_method {
+    METRICS_METHOD_GET,
+    METRICS_METHOD_HEAD,
+    METRICS_METHOD_POST,
+    METRICS_METHOD_PUT,
+    METRICS_METHOD_DELETE,
+    METRICS_METHOD_OPTIONS,
+    METRICS_METHOD_OTHER,
+    METRICS_METHODS,
+};
+enum metrics_status { /* those that ops/http*.c answers with */
+                      METRICS_STATUS_200,
+                      METRICS_STATUS_401,
+                      METRICS_STATUS_403,
+                      METRICS_STATUS_404,
+                      METRICS_STATUS_405,
+                      METRICS_STATUS_500,
+                      METRICS_STATUS_503,
+                      METRICS_STATUSES,
+};
+
+#define METRICS_LABEL_VALUES_MAX 4096
+
+struct metrics;
+
+/* All counters 0, all gauges absent (an absent gauge is not exposed: better than a false 0). Never NULL. */
+struct metrics *metrics_new(void);
+
+/* NULL is fine. */
+void metrics_free(struct metrics *metrics);
+
+/* The index of `value` in the label's list; added (copied) when new. Values counted so far are kept. Beyond
+ * METRICS_LABEL_VALUES_MAX the index of the last value is returned. Any bytes: what is not UTF-8 is replaced at
+ * exposition. Costs O(values): for start and reload. */
+size_t metrics_label_add(struct metrics *metrics, enum metrics_label label, const char *value);
+
+/* Number of values of a label; indexes are below it. 1 for METRICS_LABEL_NONE. */
+size_t metrics_label_count(const struct metrics *metrics, enum metrics_label label);
+
+/* In all below: `first` and `second` are indexes of the metric's labels in their order, 0 where it has none. An index
+ * out of range is a mistake of ours and trips an assertion. O(1). */
+
+/* Adds to a counter. */
+void metrics_add(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, uint64_t amount);
+
+/* Sets a gauge; NaN makes it absent. */
+void metrics_set(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, double value);
+
+/* Makes a gauge absent: there is no such value now (nothing is pending, so nothing is next). */
+void metrics_unset(struct metrics *metrics, enum metrics_id id, size_t first, size_t second);
+
+/* Sets a counter to a total kept elsewhere, which never goes back. */
+void metrics_set_total(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, double total);
+
+/* Counts one observation in a histogram. Negative ones count as 0. */
+void metrics_observe(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, double seconds);
+
+/* A counter's or gauge's value; a histogram's count. For tests and the health document. NaN: an absent gauge. */
+double metrics_value(const struct metrics *metrics, enum metrics_id id, size_t first, size_t second);
+
+/* Reads process_* from /proc. What cannot be read is absent. Some system calls: once for each exposition. */
+void metrics_process_update(struct metrics *metrics);
+
+/* Adds the text exposition format 0.0.4 of everything. */
+void metrics_render_text(const struct metrics *metrics, struct buffer *buffer);
+
+#define METRICS_RENDER_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* Adds the table as docs/metrics.md. */
+void metrics_render_docs(struct buffer *buffer);
+
+#endif

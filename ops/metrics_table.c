@@ -1,0 +1,157 @@
+/* The one table of metrics: see metrics_table.h. A new metric is a row here, a value in enum metrics_id, and
+ * `metrics_set` where it happens. */
+#include "ops/metrics_table.h"
+
+static const double lateness_bounds[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5,
+                                         1,     2.5,   5,     10,   30,   60,   300, 900,  3600};
+static const double duration_bounds[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+
+static const struct metrics_table_buckets lateness = {lateness_bounds, sizeof(lateness_bounds) / sizeof(double)};
+static const struct metrics_table_buckets duration = {duration_bounds, sizeof(duration_bounds) / sizeof(double)};
+
+#define NONE METRICS_LABEL_NONE
+#define SOURCE METRICS_LABEL_SOURCE
+#define TARGET METRICS_LABEL_TARGET
+#define FAILURE METRICS_LABEL_FAILURE
+#define COUNTER METRICS_TABLE_COUNTER
+#define GAUGE METRICS_TABLE_GAUGE
+#define HISTOGRAM METRICS_TABLE_HISTOGRAM
+
+/* Two lines a row. */
+/* clang-format off */
+const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
+    [METRIC_RECORDS_READ] = {"tarry_records_read_total", COUNTER, {SOURCE, NONE}, NULL, false,
+        "Records read from an input topic."},
+    [METRIC_RECORDS_REFUSED] = {"tarry_records_refused_total", COUNTER, {SOURCE, METRICS_LABEL_REASON}, NULL, false,
+        "Records refused at reading; each went whole to the refused topic."},
+    [METRIC_DELIVERED] = {"tarry_delivered_total", COUNTER, {TARGET, NONE}, NULL, false,
+        "Records acknowledged by their target."},
+    [METRIC_DELIVERY_FAILURES] = {"tarry_delivery_failures_total", COUNTER, {TARGET, FAILURE}, NULL, false,
+        "Delivery attempts that failed; an attempt is made again unless the record itself is at fault."},
+    [METRIC_DELIVERY_RETRIES] = {"tarry_delivery_retries_total", COUNTER, {TARGET, NONE}, NULL, false,
+        "Delivery attempts made again after a failure."},
+    [METRIC_UNDELIVERABLE] = {"tarry_undeliverable_total", COUNTER, {TARGET, METRICS_LABEL_REASON}, NULL, false,
+        "Records that their target will never take; each went whole to the refused topic."},
+    [METRIC_LATENESS_SECONDS] = {"tarry_lateness_seconds", HISTOGRAM, {TARGET, NONE}, &lateness, false,
+        "Time from a record's due time to its acknowledgement by the target."},
+    [METRIC_DELIVERY_SECONDS] = {"tarry_delivery_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
+        "Time from sending a record to its acknowledgement."},
+    [METRIC_PENDING] = {"tarry_pending", GAUGE, {SOURCE, METRICS_LABEL_TIER}, NULL, false,
+        "Records held and not yet done, by where their entry is."},
+    [METRIC_PENDING_BYTES] = {"tarry_pending_bytes", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Bytes of the records held and not yet done."},
+    [METRIC_OVERDUE] = {"tarry_overdue", GAUGE, {TARGET, NONE}, NULL, false,
+        "Records that are due and not yet acknowledged."},
+    [METRIC_OLDEST_OVERDUE] = {"tarry_oldest_overdue_seconds", GAUGE, {TARGET, NONE}, NULL, false,
+        "How long the most overdue record of the target has been due; 0 when none is."},
+    [METRIC_IN_FLIGHT] = {"tarry_in_flight", GAUGE, {TARGET, NONE}, NULL, false,
+        "Records sent and not yet acknowledged."},
+    [METRIC_NEXT_DUE] = {"tarry_next_due_timestamp_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "Due time of the next pending record; absent when none is pending."},
+    [METRIC_LAST_DUE] = {"tarry_last_due_timestamp_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "Due time of the last pending record; absent when none is pending."},
+    [METRIC_LANES_APART] = {"tarry_lanes_apart", GAUGE, {NONE, NONE}, NULL, false,
+        "Lanes whose progress needs an entry of its own in the commit metadata."},
+    [METRIC_COMMITS] = {"tarry_commits_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
+        "Commits of the frontier to the consumer group."},
+    [METRIC_CHECKPOINT_SECONDS] = {"tarry_checkpoint_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
+        "Time that writing a checkpoint took."},
+    [METRIC_CHECKPOINT_AGE] = {"tarry_checkpoint_age_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "Time since the last checkpoint was written."},
+    [METRIC_STORE_USED_BYTES] = {"tarry_store_used_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Bytes of the store in use."},
+    [METRIC_STORE_MAX_BYTES] = {"tarry_store_max_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Bytes that the store may use (store.max_size)."},
+    [METRIC_INTAKE_LAG] = {"tarry_intake_lag", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Records that stand in the input topic and are not yet read."},
+    [METRIC_LOG_SPAN] = {"tarry_log_span", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Offsets from the oldest record still needed to the end of the input topic."},
+    [METRIC_IDENTITY_MISMATCH] = {"tarry_partition_identity_mismatch", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Partitions that are not the ones the stored progress speaks of (recreated, truncated, another cluster)."},
+    [METRIC_CONNECTION_UP] = {"tarry_connection_up", GAUGE, {METRICS_LABEL_SYSTEM, NONE}, NULL, false,
+        "1 while the system is reachable, else 0."},
+    [METRIC_CLOCK_STEPS] = {"tarry_clock_steps_total", COUNTER, {METRICS_LABEL_DIRECTION, NONE}, NULL, false,
+        "Steps of the host's wall clock against its monotonic clock."},
+    [METRIC_TURNS] = {"tarry_turns_total", COUNTER, {NONE, NONE}, NULL, false,
+        "Turns of the main loop."},
+    [METRIC_LAST_TURN] = {"tarry_last_turn_timestamp_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "When the main loop last turned."},
+    [METRIC_HTTP_REQUESTS] = {"http_requests_total", COUNTER, {METRICS_LABEL_METHOD, METRICS_LABEL_STATUS}, NULL, true,
+        "HTTP requests answered."},
+    [METRIC_BUILD_INFO] = {"tarry_build_info", GAUGE, {METRICS_LABEL_VERSION, NONE}, NULL, false,
+        "Always 1; the label says which version runs."},
+    [METRIC_PROCESS_CPU_SECONDS] = {"process_cpu_seconds_total", COUNTER, {NONE, NONE}, NULL, false,
+        "User and system CPU time spent."},
+    [METRIC_PROCESS_OPEN_FDS] = {"process_open_fds", GAUGE, {NONE, NONE}, NULL, false,
+        "Open file descriptors."},
+    [METRIC_PROCESS_MAX_FDS] = {"process_max_fds", GAUGE, {NONE, NONE}, NULL, false,
+        "Most file descriptors that may be open."},
+    [METRIC_PROCESS_VIRTUAL] = {"process_virtual_memory_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Address space; the store's map counts in full, so it says little."},
+    [METRIC_PROCESS_RESIDENT] = {"process_resident_memory_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Resident memory, with the pages of the store's map, which the kernel can take back."},
+    [METRIC_PROCESS_RESIDENT_ANON] = {"process_resident_anonymous_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Resident memory that is the process's own: the number to alert on."},
+    [METRIC_PROCESS_RESIDENT_FILE] = {"process_resident_file_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Resident pages of files, mostly of the store's map."},
+    [METRIC_PROCESS_START_TIME] = {"process_start_time_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "When the process started."},
+    [METRIC_PROCESS_THREADS] = {"process_threads", GAUGE, {NONE, NONE}, NULL, false,
+        "Threads of the process."},
+};
+/* clang-format on */
+
+struct label_row {
+    const char *name;
+    const char *help;
+    const char *const *values;
+    size_t count;
+};
+
+static const char *const tier_values[] = {[METRICS_TIER_MEMORY] = "memory", [METRICS_TIER_DISK] = "disk"};
+static const char *const result_values[] = {[METRICS_RESULT_OK] = "ok", [METRICS_RESULT_FAILED] = "failed"};
+static const char *const direction_values[] = {
+    [METRICS_DIRECTION_BACK] = "back", [METRICS_DIRECTION_FORWARD] = "forward"};
+static const char *const system_values[] = {[METRICS_SYSTEM_KAFKA] = "kafka"};
+static const char *const method_values[METRICS_METHODS] = {
+    [METRICS_METHOD_GET] = "GET",    [METRICS_METHOD_HEAD] = "HEAD",     [METRICS_METHOD_POST] = "POST",
+    [METRICS_METHOD_PUT] = "PUT",    [METRICS_METHOD_DELETE] = "DELETE", [METRICS_METHOD_OPTIONS] = "OPTIONS",
+    [METRICS_METHOD_OTHER] = "other"};
+static const char *const status_values[METRICS_STATUSES] = {
+    [METRICS_STATUS_200] = "200", [METRICS_STATUS_401] = "401", [METRICS_STATUS_403] = "403",
+    [METRICS_STATUS_404] = "404", [METRICS_STATUS_405] = "405", [METRICS_STATUS_500] = "500",
+    [METRICS_STATUS_503] = "503"};
+static const char *const version_values[] = {TARRY_VERSION};
+
+#define FIXED(list) (list), sizeof(list) / sizeof((list)[0])
+
+static const struct label_row label_rows[METRICS_LABELS] = {
+    [METRICS_LABEL_NONE] = {"", "", NULL, 0},
+    [METRICS_LABEL_SOURCE] = {"source", "an input topic, as configured", NULL, 0},
+    [METRICS_LABEL_TARGET] = {"target", "a lane: a name of `targets`, `default` or `_refused`", NULL, 0},
+    [METRICS_LABEL_REASON] = {"reason", "why a record was refused, as in its header `__dlq.errors.reason`", NULL, 0},
+    [METRICS_LABEL_FAILURE] = {"reason", "the class of the failure", NULL, 0},
+    [METRICS_LABEL_TIER] = {"tier", "", FIXED(tier_values)},
+    [METRICS_LABEL_RESULT] = {"result", "", FIXED(result_values)},
+    [METRICS_LABEL_DIRECTION] = {"direction", "", FIXED(direction_values)},
+    [METRICS_LABEL_SYSTEM] = {"system", "", FIXED(system_values)},
+    [METRICS_LABEL_METHOD] = {"method", "", FIXED(method_values)},
+    [METRICS_LABEL_STATUS] = {"status", "", FIXED(status_values)},
+    [METRICS_LABEL_VERSION] = {"version", "the version of tarry", FIXED(version_values)},
+};
+
+const char *metrics_table_label_name(enum metrics_label label)
+{
+    return label_rows[label].name;
+}
+
+const char *const *metrics_table_label_values(enum metrics_label label, size_t *count)
+{
+    *count = label_rows[label].count;
+    return label_rows[label].values;
+}
+
+const char *metrics_table_label_help(enum metrics_label label)
+{
+    return label_rows[label].help;
+}
