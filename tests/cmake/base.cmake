@@ -1,0 +1,7 @@
+tarry_test(test_error FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_log FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_memory FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_buffer FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_random FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_text FOLDER unit LABEL unit ROOMS base)
+tarry_test(test_span FOLDER unit LABEL unit ROOMS base)

@@ -1,0 +1,7 @@
+tarry_test(test_entry FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_wheel FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_wheel_oracle FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_late_heap FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_bucket FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_frontier FOLDER unit LABEL unit ROOMS scheduler)
+tarry_test(test_metadata FOLDER unit LABEL unit ROOMS scheduler)

@@ -1,0 +1,26 @@
+/*
+ * A world in virtual time around the core: partitions, group offsets, targets, stores, clocks, crashes and takeovers, all
+ * drawn from one seed. It drives core_step alone, as the shell does, sleeps until core_next_deadline or the next event, and
+ * checks after every step what docs/frontier.md promises. The same seed gives the same commands on every machine.
+ */
+#ifndef TARRY_TESTS_WORLD_H
+#define TARRY_TESTS_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct world_result {
+    uint64_t digest; /* of all commands and releases of all instances */
+    uint64_t steps;
+    uint64_t records;
+    uint64_t deliveries;
+    uint64_t repeats; /* taken by a target more than once */
+    uint64_t crashes;
+    uint64_t commits;
+    uint64_t checkpoints;
+};
+
+/* Runs the world of this seed to its end. On a broken promise it says which, names the seed, and ends the process with 1. */
+void world_run(uint64_t seed, bool trace, struct world_result *result);
+
+#endif

@@ -1,0 +1,55 @@
+/* Commits as Kafka keeps them: as text beside the offset, read back from it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "scheduler/metadata.h"
+#include "tests/sim/world_state.h"
+
+static void to_text(struct world *world, const struct partition_frontier *frontier, struct metadata *metadata, char *text)
+{
+    *metadata = (struct metadata){.identity = {.cluster = "sim", .fingerprint = 1}};
+    metadata->low_offset = frontier->low_offset;
+    metadata->anchor = frontier->anchor;
+    metadata->shared = frontier->shared;
+    metadata->lane_count = frontier->lane_count;
+    for (uint16_t i = 0; i < frontier->lane_count; i++) {
+        (void)snprintf(metadata->lanes[i].name, sizeof(metadata->lanes[i].name), "lane%u", frontier->lanes[i].lane);
+        metadata->lanes[i].frontier = frontier->lanes[i].frontier;
+    }
+    PROMISE(world, metadata_encode(metadata, text, METADATA_MAX + 1) > 0, "the metadata of a commit does not fit");
+}
+
+static void from_text(struct world *world, const char *text, struct metadata *metadata, struct partition_frontier *frontier)
+{
+    struct error error;
+    struct span span = {(const uint8_t *)text, strlen(text)};
+    PROMISE(world, metadata_decode(span, metadata, &error), "the metadata does not read back: %s", error.text);
+    frontier->low_offset = metadata->low_offset;
+    frontier->anchor = metadata->anchor;
+    frontier->shared = metadata->shared;
+    frontier->lane_count = metadata->lane_count;
+    for (uint16_t i = 0; i < metadata->lane_count; i++) {
+        frontier->lanes[i].lane = (lane_index)(metadata->lanes[i].name[4] - '0');
+        frontier->lanes[i].frontier = metadata->lanes[i].frontier;
+    }
+}
+
+/* What was sent is there now. */
+void world_group_apply(struct world *world, struct world_slot *slot)
+{
+    struct world_partition *partition = &world->partitions[slot->partition];
+    struct metadata *metadata = memory_new(1, sizeof(*metadata));
+    char text[METADATA_MAX + 1];
+    to_text(world, &slot->sent, metadata, text);
+    from_text(world, text, metadata, &partition->group);
+    free(metadata);
+    partition->group.committed_offset = slot->sent.committed_offset;
+    partition->has_group = true;
+    for (size_t i = 0; i < partition->count; i++) {
+        bool covered = world_oracle_claims(&partition->group, &partition->records[i]);
+        PROMISE(world, covered || !partition->records[i].committed, "a commit takes back offset %lld", (long long)partition->records[i].offset);
+        partition->records[i].committed = covered;
+    }
+}

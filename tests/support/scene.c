@@ -1,0 +1,387 @@
+#include "tests/support/scene.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "tests/support/await.h"
+#include "tests/support/http_get.h"
+#include "tests/support/temp.h"
+
+#define READY_TIMEOUT_MS 60000
+#define SHUTDOWN_MS 5000
+#define HEADERS_MAX 512
+
+static struct kafka_broker *broker;
+static struct scene *current; /* open, not yet closed */
+
+/* -------------------------------------------------------------------------------------------------- fixture */
+
+int scene_group_setup(void **state)
+{
+    (void)state;
+    broker = kafka_broker_start(NULL, 0);
+    return 0;
+}
+
+int scene_group_teardown(void **state)
+{
+    (void)state;
+    kafka_broker_free(broker);
+    broker = NULL;
+    return 0;
+}
+
+struct kafka_broker *scene_broker(void)
+{
+    return broker;
+}
+
+int scene_teardown(void **state)
+{
+    (void)state;
+    if (current != NULL) {
+        if (current->process != NULL) {
+            tarry_process_show_log(current->process);
+        }
+        scene_close(current);
+    }
+    if (kafka_broker_pid(broker) == 0) { /* the failed test had stopped or frozen it: the next one needs it */
+        kafka_broker_restart(broker);
+    } else {
+        kafka_broker_thaw(broker);
+    }
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------- configuration */
+
+/* Adds a piece of YAML with the scene's prefix put in for "@". */
+static void add_piece(struct buffer *text, const struct scene *scene, const char *piece)
+{
+    for (; *piece != '\0'; piece++) {
+        if (*piece == '@') {
+            buffer_add_text(text, scene->prefix);
+        } else {
+            buffer_add(text, piece, 1);
+        }
+    }
+}
+
+static void add_optional(struct buffer *text, const struct scene *scene, const char *before, const char *piece, const char *after)
+{
+    if (piece != NULL) {
+        buffer_add_text(text, before);
+        add_piece(text, scene, piece);
+        buffer_add_text(text, after);
+    }
+}
+
+void scene_configure(struct scene *scene, const struct scene_options *options)
+{
+    struct buffer text = buffer_new(64u * 1024);
+    buffer_add_format(&text, "instance: %s\ngroup: %s\nkafka: {bootstrap.servers: \"%s\"", scene->prefix, scene->prefix,
+                      scene->bootstrap);
+    add_optional(&text, scene, ", ", options->kafka, "");
+    buffer_add_text(&text, "}\n");
+    buffer_add_format(&text, "store: {path: \"%s\", max_size: %s, checkpoint: 100ms}\n", scene->store_path,
+                      options->store_size == NULL ? "1GiB" : options->store_size);
+    buffer_add_format(&text, "sources:\n  - {topic: %s, dialects: [tarry], refused_topic: %s, default_target: ", scene->in,
+                      scene->refused);
+    add_piece(&text, scene, options->default_target == NULL ? "@-out" : options->default_target);
+    add_optional(&text, scene, ", ", options->source, "");
+    buffer_add_text(&text, "}\n");
+    add_optional(&text, scene, "targets: ", options->targets, "\n");
+    buffer_add_format(&text, "http: {listen: \"127.0.0.1:%d\"}\nlog: {level: info, format: json}\n", scene->http_port);
+    buffer_add_format(&text, "shutdown_timeout: %dms\n", SHUTDOWN_MS);
+    add_optional(&text, scene, "", options->more, "\n");
+    FILE *file = fopen(scene->config_path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text.data, 1, text.length, file), text.length);
+    assert_int_equal(fclose(file), 0);
+    buffer_free(&text);
+}
+
+/* ----------------------------------------------------------------------------------------------------- scene */
+
+static void make_output(struct scene *scene, const char *topic)
+{
+    static const char *const append_time[] = {"message.timestamp.type=LogAppendTime", NULL};
+    kafka_topics_create(scene->bootstrap, topic, 1, append_time);
+}
+
+static void make_topics(struct scene *scene, const struct scene_options *options)
+{
+    const char *topics[SCENE_OUTS_MAX + 2] = {NULL};
+    kafka_topics_create(scene->bootstrap, scene->in, scene->partitions, NULL);
+    snprintf(scene->outs[scene->out_count++], SCENE_NAME_MAX, "%s", scene->out);
+    for (size_t i = 0; i < SCENE_OUTS_MAX && options->outs[i] != NULL; i++) {
+        struct buffer name = buffer_new(SCENE_NAME_MAX - 1);
+        add_piece(&name, scene, options->outs[i]);
+        snprintf(scene->outs[scene->out_count++], SCENE_NAME_MAX, "%.*s", (int)name.length, (const char *)name.data);
+        buffer_free(&name);
+    }
+    for (size_t i = 0; i < scene->out_count; i++) {
+        make_output(scene, scene->outs[i]);
+        topics[i] = scene->outs[i];
+    }
+    scene->reader = kafka_client_reader_open(scene->bootstrap, topics);
+}
+
+struct scene *scene_open(const char *name, const struct scene_options *options)
+{
+    assert_null(current);
+    static int number;
+    struct scene *scene = memory_new(1, sizeof(*scene));
+    current = scene;
+    snprintf(scene->prefix, sizeof(scene->prefix), "%s%d", name, number++);
+    if (options->in != NULL) {
+        snprintf(scene->in, sizeof(scene->in), "%s", options->in);
+    } else {
+        snprintf(scene->in, sizeof(scene->in), "%.60s-in", scene->prefix);
+    }
+    snprintf(scene->out, sizeof(scene->out), "%.60s-out", scene->prefix);
+    snprintf(scene->refused, sizeof(scene->refused), "%.60s-refused", scene->prefix);
+    scene->bootstrap = kafka_broker_bootstrap(broker);
+    scene->partitions = options->partitions == 0 ? 1 : options->partitions;
+    assert_true(scene->partitions <= SCENE_PARTITIONS_MAX);
+    scene->folder = temp_directory("tarry-e2e");
+    scene->store_path = options->store_path == NULL ? temp_path(scene->folder, "store")
+                                                    : memory_text(options->store_path, strlen(options->store_path));
+    scene->config_path = temp_path(scene->folder, "tarry.yaml");
+    scene->log_path = temp_path(scene->folder, "tarry.log");
+    scene->http_port = http_free_port();
+    scene->ledger = ledger_new();
+    make_topics(scene, options);
+    scene->producer = kafka_client_producer_open(scene->bootstrap, NULL);
+    scene_configure(scene, options);
+    return scene;
+}
+
+void scene_close(struct scene *scene)
+{
+    current = NULL;
+    tarry_process_free(scene->process);
+    kafka_client_producer_close(scene->producer);
+    kafka_client_reader_close(scene->reader);
+    kafka_client_records_free(&scene->outputs);
+    ledger_free(scene->ledger);
+    temp_remove(scene->folder);
+    free(scene->store_path);
+    free(scene->config_path);
+    free(scene->log_path);
+    free(scene);
+}
+
+/* --------------------------------------------------------------------------------------------------- process */
+
+void scene_launch(struct scene *scene, const char *extra_argument)
+{
+    tarry_process_free(scene->process);
+    scene->process = tarry_process_start(scene->config_path, scene->log_path, scene->http_port, extra_argument);
+}
+
+void scene_start(struct scene *scene)
+{
+    scene_launch(scene, NULL);
+    tarry_process_wait_ready(scene->process, READY_TIMEOUT_MS);
+}
+
+void scene_kill(struct scene *scene)
+{
+    tarry_process_kill(scene->process);
+}
+
+void scene_stop(struct scene *scene)
+{
+    int code = tarry_process_stop(scene->process, SHUTDOWN_MS + 1000);
+    if (code != 0) {
+        fail_msg("tarry exited with %d after SIGTERM", code);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- sending */
+
+static void add_header(struct record_header *headers, size_t *count, const char *name, struct span value)
+{
+    assert_true(*count < HEADERS_MAX);
+    headers[(*count)++] = (struct record_header){.name = span_of_text(name), .value = value};
+}
+
+/* The event's own headers with tarry's among them, not all at the end. */
+static size_t build_headers(const struct scene_event *event, struct record_header *headers, const char *time)
+{
+    size_t count = 0;
+    const char *name = event->due_ms != 0 ? "tarry-at" : event->delay_header == NULL ? "tarry-delay" : event->delay_header;
+    if (name[0] != '\0') {
+        add_header(headers, &count, name, span_of_text(time));
+    }
+    assert_true(event->header_count <= HEADERS_MAX - 4);
+    if (event->header_count > 0) {
+        memcpy(headers + count, event->headers, event->header_count * sizeof(*headers));
+        count += event->header_count;
+    }
+    if (event->target != NULL) {
+        add_header(headers, &count, "tarry-topic", span_of_text(event->target));
+    }
+    if (event->id.data != NULL) {
+        add_header(headers, &count, "tarry-id", event->id);
+    }
+    return count;
+}
+
+static const char *expected_target(const struct scene *scene, const struct scene_event *event)
+{
+    const char *target = event->route == NULL ? event->target : event->route;
+    return target == NULL ? scene->out : target;
+}
+
+void scene_send(struct scene *scene, const struct scene_event *event)
+{
+    struct record_header headers[HEADERS_MAX];
+    char time[32];
+    int64_t now_ms = await_wall_ms();
+    snprintf(time, sizeof(time), "%" PRId64, event->due_ms == 0 ? event->delay_ms : event->due_ms);
+    size_t count = build_headers(event, headers, time);
+    struct kafka_client_output output = {.partition = event->partition,
+                                         .timestamp_ms = now_ms,
+                                         .key = event->key,
+                                         .value = event->value,
+                                         .headers = headers,
+                                         .header_count = count};
+    kafka_client_produce(scene->producer, scene->in, &output);
+    struct ledger_sent sent = {.topic = scene->in,
+                               .partition = event->partition,
+                               .offset = scene->next_offset[event->partition]++,
+                               .due_ms = event->due_ms == 0 ? now_ms + event->delay_ms : event->due_ms,
+                               .target = expected_target(scene, event),
+                               .lane = event->lane == NULL ? "default" : event->lane,
+                               .ordered = event->ordered,
+                               .key = event->key,
+                               .value = event->payload.data == NULL ? event->value : event->payload,
+                               .id = event->id,
+                               .headers = headers,
+                               .header_count = count};
+    ledger_send(scene->ledger, &sent);
+}
+
+void scene_send_delay(struct scene *scene, int32_t partition, int64_t delay_ms, bool ordered)
+{
+    char key[16];
+    char value[64];
+    snprintf(key, sizeof(key), "k%d", partition);
+    snprintf(value, sizeof(value), "value %d/%" PRId64, partition, scene->next_offset[partition]);
+    scene_send(scene, &(struct scene_event){.partition = partition,
+                                            .delay_ms = delay_ms,
+                                            .ordered = ordered,
+                                            .key = span_of_text(key),
+                                            .value = span_of_text(value)});
+}
+
+void scene_flush(struct scene *scene)
+{
+    kafka_client_flush(scene->producer);
+}
+
+/* --------------------------------------------------------------------------------------------------- reading */
+
+static void compare_new(struct scene *scene)
+{
+    for (; scene->compared < scene->outputs.count; scene->compared++) {
+        const struct kafka_client_record *output = &scene->outputs.items[scene->compared];
+        ledger_receive(scene->ledger, output->topic, output->partition, &output->record);
+    }
+}
+
+/* How many records stand in the output topics now. Nothing is ever deleted there. */
+static size_t outputs_now(const struct scene *scene)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < scene->out_count; i++) {
+        int64_t low = 0;
+        int64_t high = 0;
+        kafka_client_watermarks(scene->bootstrap, scene->outs[i], 0, &low, &high);
+        assert_int_equal(low, 0);
+        sum += (size_t)high;
+    }
+    return sum;
+}
+
+void scene_read(struct scene *scene)
+{
+    size_t standing = outputs_now(scene);
+    if (kafka_client_read(scene->reader, &scene->outputs, standing, 60000) < standing) {
+        fail_msg("%zu of %zu records were read from the output topics within 60 s", scene->outputs.count, standing);
+    }
+    compare_new(scene);
+}
+
+void scene_read_topic(struct scene *scene, const char *topic)
+{
+    const char *const topics[] = {topic, NULL};
+    struct kafka_client_records records = kafka_client_read_all(scene->bootstrap, topics);
+    for (size_t i = 0; i < records.count; i++) {
+        ledger_receive(scene->ledger, topic, records.items[i].partition, &records.items[i].record);
+    }
+    kafka_client_records_free(&records);
+}
+
+struct kafka_client_records scene_read_refused(struct scene *scene)
+{
+    const char *const topics[] = {scene->refused, NULL};
+    return kafka_client_read_all(scene->bootstrap, topics);
+}
+
+struct kafka_client_records scene_await_refused(struct scene *scene, size_t count, int64_t timeout_ms)
+{
+    const char *const topics[] = {scene->refused, NULL};
+    struct kafka_client_reader *reader = kafka_client_reader_open(scene->bootstrap, topics);
+    struct kafka_client_records records = {NULL, 0, 0};
+    size_t found = kafka_client_read(reader, &records, count, (int)timeout_ms);
+    kafka_client_reader_close(reader);
+    if (found < count) {
+        fail_msg("%zu of %zu records came to the refused topic within %" PRId64 " ms", found, count, timeout_ms);
+    }
+    return records;
+}
+
+bool scene_await_count(struct scene *scene, size_t count, int64_t timeout_ms)
+{
+    int64_t limit = await_mono_ms() + timeout_ms;
+    while (ledger_received_count(scene->ledger) < count) {
+        if (await_mono_ms() > limit) {
+            return false;
+        }
+        kafka_client_read(scene->reader, &scene->outputs, scene->outputs.count + 1, 200);
+        compare_new(scene);
+    }
+    return true;
+}
+
+bool scene_await_all(struct scene *scene, int64_t timeout_ms)
+{
+    return scene_await_count(scene, ledger_sent_count(scene->ledger), timeout_ms);
+}
+
+void scene_finish(struct scene *scene, int64_t timeout_ms, bool repeats)
+{
+    bool all = scene_await_all(scene, timeout_ms);
+    if (!all) {
+        fprintf(stderr, "not all came out within %" PRId64 " ms\n", timeout_ms);
+    } else {
+        scene_stop(scene);
+        scene_read(scene);
+    }
+    ledger_assert(scene->ledger, repeats);
+    scene_close(scene);
+}
