@@ -40,8 +40,16 @@ bool error_prefix(struct error *error, const char *format, ...)
     if (length < 0) {
         return false;
     }
-    size_t used = strlen(prefix);
-    memcpy(error->text, prefix, used);
-    (void)snprintf(error->text + used, sizeof(error->text) - used, ": %s", old);
+    /* Joined by hand: the text is cut at its end, as the header promises. */
+    const char *parts[] = {prefix, ": ", old};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        size_t part = strlen(parts[i]);
+        size_t room = sizeof(error->text) - 1 - used;
+        part = part < room ? part : room;
+        memcpy(error->text + used, parts[i], part);
+        used += part;
+    }
+    error->text[used] = '\0';
     return false;
 }

@@ -198,6 +198,15 @@ static rd_kafka_event_t *next_event(struct sink_producer *producer)
     return NULL;
 }
 
+/* An event's messages count against the local queue until it is destroyed: at once, or a full queue would have no report left to wait for. */
+static void drop_if_read(struct sink_producer *producer)
+{
+    if (rd_kafka_event_message_count(producer->event) == 0) {
+        rd_kafka_event_destroy(producer->event);
+        producer->event = NULL;
+    }
+}
+
 static size_t poll_way(struct sink *sink, enum sink_way way, struct sink_report *reports, size_t most)
 {
     struct sink_producer *producer = &sink->producers[way];
@@ -207,12 +216,10 @@ static size_t poll_way(struct sink *sink, enum sink_way way, struct sink_report 
             break;
         }
         const rd_kafka_message_t *message = rd_kafka_event_message_next(producer->event);
-        if (message == NULL) {
-            rd_kafka_event_destroy(producer->event);
-            producer->event = NULL;
-        } else if (report_on(sink, way, message, &reports[count])) {
+        if (message != NULL && report_on(sink, way, message, &reports[count])) {
             count++;
         }
+        drop_if_read(producer);
     }
     return count;
 }

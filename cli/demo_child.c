@@ -116,7 +116,8 @@ bool demo_child_stop(struct demo_child *child, struct error *error)
         child->pid = 0;
         return error_set(error, ERROR_SYSTEM, "`tarry serve` still ran %d ms after SIGTERM and was killed", STOP_MS);
     }
-    if (!WIFEXITED(child->status) || WEXITSTATUS(child->status) != 0) {
+    bool too_soon = !child->answered && WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGTERM;
+    if (!too_soon && (!WIFEXITED(child->status) || WEXITSTATUS(child->status) != 0)) {
         char words[64];
         demo_child_say_end(child, words, sizeof words);
         return error_set(error, ERROR_SYSTEM, "`tarry serve` %s after SIGTERM", words);

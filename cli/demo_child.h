@@ -10,8 +10,9 @@
 #include "base/error.h"
 
 struct demo_child {
-    pid_t pid;  /* 0: none, or ended and waited for */
-    int status; /* waitpid's, once it has ended */
+    pid_t pid;     /* 0: none, or ended and waited for */
+    int status;    /* waitpid's, once it has ended */
+    bool answered; /* set by its owner: it has come so far that it handles SIGTERM */
 };
 
 /* Runs this very program as `tarry serve -c config`, without the TARRY_ variables of the environment, its output in the file `log`; in a

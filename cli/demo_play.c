@@ -33,6 +33,7 @@ struct play {
     struct demo_events events;
     struct demo_view view;
     struct playground *playground;
+    bool interrupted;
     int signal_fd;
     int wake_fd;
     uint16_t port;
@@ -61,10 +62,11 @@ static bool catch_signals(struct play *play, struct error *error)
            error_set(error, ERROR_SYSTEM, "opening a file descriptor: %s", strerror(errno));
 }
 
-static bool interrupted(const struct play *play)
+static bool interrupted(struct play *play)
 {
     struct signalfd_siginfo info;
-    return read(play->signal_fd, &info, sizeof info) == (ssize_t)sizeof info;
+    play->interrupted = play->interrupted || read(play->signal_fd, &info, sizeof info) == (ssize_t)sizeof info;
+    return play->interrupted;
 }
 
 /* Sleeps until something comes or timeout_ms are over. False: there is a reason to stop, told in *error. */
@@ -123,6 +125,7 @@ static bool wait_ready(struct play *play, struct error *error)
             return false;
         }
     }
+    play->child.answered = true;
     return true;
 }
 
@@ -202,7 +205,7 @@ static bool strike(struct play *play, bool done)
 {
     struct error error = {0};
     bool ended = complain(demo_child_stop(&play->child, &error), &error);
-    if (!done || !ended) {
+    if ((!done && !play->interrupted) || !ended) {
         demo_place_show_log(&play->place, stderr);
     }
     playground_close(play->playground);

@@ -57,7 +57,7 @@ static void look_at_signals(struct daemon *daemon)
         if (event == SIGNALS_STOP) {
             begin_stop(daemon);
         } else {
-            daemon_reload(daemon);
+            daemon_setup_reload(daemon);
         }
     }
 }
@@ -154,10 +154,10 @@ static void turn(struct daemon *daemon)
     daemon->turns++;
     daemon->now = clock_read(&daemon->clock);
     look_at_signals(daemon);
-    daemon_written(daemon);
+    daemon_commands_written(daemon);
     daemon_open_partitions(daemon);
     daemon_refused_topics(daemon);
-    bool more = daemon_reports(daemon);
+    bool more = daemon_intake_reports(daemon);
     more = daemon_intake(daemon) || more;
     daemon->now = clock_read(&daemon->clock); /* as late as can be: what came due meanwhile leaves in this step */
     step(daemon);
@@ -196,7 +196,7 @@ bool daemon_run(const struct daemon_options *options, struct error *error)
     if (done) {
         log_write(LOG_LEVEL_INFO, "stopped", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)), "stopped");
     }
-    daemon_teardown(daemon);
+    daemon_setup_teardown(daemon);
     free(daemon);
     return done;
 }

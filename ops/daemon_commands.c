@@ -209,7 +209,7 @@ static void begin_checkpoint(struct daemon *daemon, const struct checkpoint_plan
     writer_begin(daemon->writer, plan, daemon->plan_text_list);
 }
 
-void daemon_written(struct daemon *daemon)
+void daemon_commands_written(struct daemon *daemon)
 {
     if (!writer_take(daemon->writer, &daemon->written)) {
         return;

@@ -213,7 +213,7 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     in_flight_give(&daemon->in_flight, item);
 }
 
-bool daemon_reports(struct daemon *daemon)
+bool daemon_intake_reports(struct daemon *daemon)
 {
     static struct sink_report reports[REPORTS_MAX]; /* large, and used by the owner thread alone */
     size_t count = sink_poll(daemon->sink, reports, REPORTS_MAX);

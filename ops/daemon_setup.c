@@ -225,7 +225,7 @@ bool daemon_setup(struct daemon *daemon, struct error *error)
     return true;
 }
 
-void daemon_teardown(struct daemon *daemon)
+void daemon_setup_teardown(struct daemon *daemon)
 {
     writer_stop(daemon->writer);
     if (daemon->mailbox != NULL) {
@@ -276,7 +276,7 @@ static void tell_changes(const struct config *before, const struct config *after
 }
 
 /* Only what the table of keys calls reloadable is taken over; the old configuration stays the one that the parts were made from. */
-void daemon_reload(struct daemon *daemon)
+void daemon_setup_reload(struct daemon *daemon)
 {
     notify_reloading(daemon->notify, clock_mono_us());
     struct config *fresh = daemon->options.reload == NULL ? NULL : daemon->options.reload(daemon->options.context);

@@ -100,8 +100,8 @@ void daemon_fail(struct daemon *daemon, const struct error *error);
 
 /* daemon_setup.c */
 bool daemon_setup(struct daemon *daemon, struct error *error);
-void daemon_teardown(struct daemon *daemon);
-void daemon_reload(struct daemon *daemon);
+void daemon_setup_teardown(struct daemon *daemon);
+void daemon_setup_reload(struct daemon *daemon);
 
 /* daemon_open.c: partitions given to us (R8). True when one was opened or tried. */
 void daemon_open_partitions(struct daemon *daemon);
@@ -112,11 +112,11 @@ int64_t daemon_open_deadline(const struct daemon *daemon);
 
 /* daemon_intake.c: what the source and the sink say. Returns true when there may be more at once. */
 bool daemon_intake(struct daemon *daemon);
-bool daemon_reports(struct daemon *daemon);
+bool daemon_intake_reports(struct daemon *daemon);
 
 /* daemon_commands.c */
 void daemon_commands(struct daemon *daemon, const struct commands *commands);
-void daemon_written(struct daemon *daemon);
+void daemon_commands_written(struct daemon *daemon);
 
 /* daemon_refused.c: the refused topics exist, or are tried again. */
 void daemon_refused_topics(struct daemon *daemon);

@@ -29,18 +29,6 @@ static bool is_split_due(const struct queue *queue, struct bucket_id id, struct 
     return bucket_split_ms(id) <= window_reference_ms(queue, now);
 }
 
-/* First bucket of the level that is not done and so stands next to be split. */
-static const struct bucket_stats *first_undone(const struct queue *queue, int level)
-{
-    const struct bucket_list *list = &queue->buckets.levels[level];
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (!frontier_bucket_done(&queue->committed, &list->items[i])) {
-            return &list->items[i];
-        }
-    }
-    return NULL;
-}
-
 static void plan_drops(struct checkpoint *checkpoint, const struct queue *queue)
 {
     for (int level = 0; level < BUCKET_LEVELS; level++) {
@@ -57,15 +45,18 @@ static void plan_drops(struct checkpoint *checkpoint, const struct queue *queue)
 static void plan_splits(struct core *core, const struct queue *queue, struct now now, uint64_t *budget)
 {
     struct checkpoint *checkpoint = &core->checkpoint;
-    for (int level = BUCKET_LEVELS - 1; level > 0 && *budget > 0; level--) {
-        const struct bucket_stats *stats = first_undone(queue, level);
-        if (stats == NULL || !is_split_due(queue, stats->id, now)) {
-            continue;
+    for (int level = BUCKET_LEVELS - 1; level > 0; level--) {
+        const struct bucket_list *list = &queue->buckets.levels[level];
+        for (uint32_t i = 0; i < list->count && *budget > 0 && is_split_due(queue, list->items[i].id, now); i++) {
+            const struct bucket_stats *stats = &list->items[i];
+            if (frontier_bucket_done(&queue->committed, stats)) {
+                continue;
+            }
+            GROW(checkpoint->splits, checkpoint->split_count, checkpoint->split_capacity);
+            uint64_t rows = stats->count < *budget ? stats->count : *budget;
+            checkpoint->splits[checkpoint->split_count++] = (struct checkpoint_split){stats->id, (uint32_t)rows};
+            *budget -= rows;
         }
-        GROW(checkpoint->splits, checkpoint->split_count, checkpoint->split_capacity);
-        uint64_t rows = stats->count < *budget ? stats->count : *budget;
-        checkpoint->splits[checkpoint->split_count++] = (struct checkpoint_split){stats->id, (uint32_t)rows};
-        *budget -= rows;
     }
 }
 
@@ -93,7 +84,7 @@ static void plan_rows(struct core *core, struct slot *slot, struct now now)
 
 static int64_t planned_position(const struct core *core, const struct slot *slot)
 {
-    if (core->checkpoint.make_room) {
+    if (core->checkpoint.scope != SCOPE_ALL) {
         return slot->stored_position;
     }
     const struct unwritten *list = &slot->unwritten;
@@ -120,7 +111,7 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
             plan_splits(core, slot->queues[lane], now, split_budget);
         }
     }
-    if (!checkpoint->make_room) {
+    if (checkpoint->scope == SCOPE_ALL) {
         plan_rows(core, slot, now);
     }
     rows = checkpoint->row_count - rows;
@@ -165,7 +156,7 @@ void checkpoint_plan_turn(struct core *core, struct now now)
     if (checkpoint->under_way || (!hurry && now.mono.ms < checkpoint->not_before_ms)) {
         return;
     }
-    uint64_t split_budget = core->options.split_rows_max;
+    uint64_t split_budget = checkpoint->scope == SCOPE_DROPS ? 0 : core->options.split_rows_max;
     checkpoint->slot_count = 0;
     checkpoint->row_count = 0;
     checkpoint->split_count = 0;
@@ -180,10 +171,9 @@ void checkpoint_plan_turn(struct core *core, struct now now)
         checkpoint->under_way = true;
         command_list_add(&core->commands, COMMAND_CHECKPOINT, NULL)->as.plan = &checkpoint->plan;
     }
-    bool nothing_to_drop = checkpoint->make_room && checkpoint->slot_count == 0;
-    checkpoint->make_room = checkpoint->make_room && !nothing_to_drop;
-    checkpoint->not_before_ms =
-        now.mono.ms + (nothing_to_drop ? core->options.store_retry_ms : core->options.checkpoint_ms);
+    bool no_way = checkpoint->scope != SCOPE_ALL && checkpoint->slot_count == 0; /* to make room */
+    checkpoint->scope = no_way ? SCOPE_ALL : checkpoint->scope;
+    checkpoint->not_before_ms = now.mono.ms + (no_way ? core->options.store_retry_ms : core->options.checkpoint_ms);
 }
 
 static void release_part(struct core *core, const struct checkpoint_slot *part)
@@ -202,6 +192,16 @@ static void forget_coarse(struct slot *slot)
     }
 }
 
+static void forget_bucket(const struct slot *slot, struct bucket_id id)
+{
+    struct queue *queue = slot->queues[id.lane];
+    const struct bucket_stats *stats = bucket_table_find(&queue->buckets, id.level, id.number);
+    if (stats != NULL) {
+        window_bucket_gone(queue, stats);
+        bucket_table_set(&queue->buckets, &(struct bucket_stats){.id = id});
+    }
+}
+
 static void part_answered(struct core *core, const struct checkpoint_slot *part, bool written, struct now now)
 {
     struct slot *slot = slot_find(core, part->slot, part->epoch);
@@ -215,6 +215,9 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
         return;
     }
     core->stats.rows_written += slot->unwritten.planned;
+    for (size_t i = 0; i < part->drop_count; i++) {
+        forget_bucket(slot, part->drops[i]);
+    }
     while (slot->unwritten.planned > 0) {
         command_list_release(&core->commands, unwritten_pop(&slot->unwritten).ref);
     }
@@ -245,14 +248,15 @@ void checkpoint_plan_answered(struct core *core, const struct input_checkpoint *
     for (size_t i = 0; written && i < answer->touched_count; i++) {
         touched(core, &answer->touched[i]);
     }
-    bool made_room = checkpoint->make_room;
-    if (!written) {
-        checkpoint->full = true;
-        checkpoint->make_room = !made_room; /* first without rows, which needs less; then wait */
-        checkpoint->not_before_ms = now.mono.ms + (made_room ? core->options.store_retry_ms : 0);
+    checkpoint->full = !written || (checkpoint->full && checkpoint->scope != SCOPE_ALL);
+    if (written) {
+        checkpoint->scope = SCOPE_ALL;
+    } else if (checkpoint->scope != SCOPE_DROPS) {
+        checkpoint->scope++; /* less of it, at once */
+        checkpoint->not_before_ms = now.mono.ms;
     } else {
-        checkpoint->full = checkpoint->full && made_room;
-        checkpoint->make_room = false;
+        checkpoint->scope = SCOPE_ALL;
+        checkpoint->not_before_ms = now.mono.ms + core->options.store_retry_ms;
     }
 }
 
@@ -267,6 +271,18 @@ static bool has_drops(const struct queue *queue)
         }
     }
     return false;
+}
+
+/* First bucket of the level that is not done and so stands next to be split. */
+static const struct bucket_stats *first_undone(const struct queue *queue, int level)
+{
+    const struct bucket_list *list = &queue->buckets.levels[level];
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!frontier_bucket_done(&queue->committed, &list->items[i])) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
 }
 
 static int64_t split_deadline(const struct queue *queue)
@@ -325,12 +341,12 @@ struct core_deadline checkpoint_plan_deadline(const struct core *core)
 
 bool checkpoint_plan_is_behind(const struct core *core)
 {
-    bool behind = core->checkpoint.under_way;
+    bool behind = false;
     for (uint32_t i = 0; i < core->slot_count && !behind; i++) {
         const struct slot *slot = core->slots[i];
         behind = slot != NULL && (slot->unwritten.count > 0 || slot->position > slot->stored_position);
     }
-    return behind && !core->checkpoint.full;
+    return core->checkpoint.under_way || (behind && !core->checkpoint.full);
 }
 
 void checkpoint_plan_free(struct core *core)

@@ -7,11 +7,11 @@
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
 
-static void refresh(struct slot *slot)
+static void refresh(struct slot *slot, struct now now)
 {
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
-            queue_refresh(slot, slot->queues[lane]);
+            queue_refresh(slot, slot->queues[lane], now.wall.ms);
         }
     }
 }
@@ -118,9 +118,9 @@ static bool has_news(const struct slot *slot, int64_t low)
     return news;
 }
 
-bool commit_is_behind(struct slot *slot)
+bool commit_is_behind(const struct core *core, struct slot *slot)
 {
-    refresh(slot);
+    refresh(slot, core->last);
     return !slot->reading_stopped && has_news(slot, slot_low_offset(slot));
 }
 
@@ -137,7 +137,7 @@ static void move_anchor(struct slot *slot)
 
 static void build(struct core *core, struct slot *slot, struct now now)
 {
-    refresh(slot);
+    refresh(slot, now);
     const struct frontier_pair *best = slot->caught_up ? furthest(slot, now) : NULL;
     if (best != NULL) {
         slot->shared = *best;
@@ -199,7 +199,7 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     slot_compact(core, slot);
 }
 
-int64_t commit_deadline(struct slot *slot)
+int64_t commit_deadline(const struct core *core, struct slot *slot)
 {
-    return !slot->commit_under_way && commit_is_behind(slot) ? slot->commit_at_ms : TIME_NEVER;
+    return !slot->commit_under_way && commit_is_behind(core, slot) ? slot->commit_at_ms : TIME_NEVER;
 }

@@ -14,9 +14,9 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
 void commit_committed_frontier(const struct slot *slot, struct partition_frontier *frontier);
 
 /* The monotonic time at which the slot's next commit may be built, TIME_NEVER: nothing new, or one is under way. */
-int64_t commit_deadline(struct slot *slot);
+int64_t commit_deadline(const struct core *core, struct slot *slot);
 
 /* True when the slot has progress that Kafka has not acknowledged. O(queues + buckets). */
-bool commit_is_behind(struct slot *slot);
+bool commit_is_behind(const struct core *core, struct slot *slot);
 
 #endif

@@ -161,7 +161,7 @@ static void look_leaving(struct core *core)
 {
     for (uint32_t i = 0; i < core->slot_count; i++) {
         struct slot *slot = core->slots[i];
-        if (slot != NULL && slot->leaving && !slot->left && !is_in_flight(slot) && !commit_is_behind(slot)) {
+        if (slot != NULL && slot->leaving && !slot->left && !is_in_flight(slot) && !commit_is_behind(core, slot)) {
             slot->left = true;
             command_list_add(&core->commands, COMMAND_SLOT_LEFT, slot);
         }
@@ -172,7 +172,7 @@ static void look_stopped(struct core *core)
 {
     bool busy = !core->stopping || core->stopped || checkpoint_plan_is_behind(core);
     for (uint32_t i = 0; i < core->slot_count && !busy; i++) {
-        busy = core->slots[i] != NULL && (is_in_flight(core->slots[i]) || commit_is_behind(core->slots[i]));
+        busy = core->slots[i] != NULL && (is_in_flight(core->slots[i]) || commit_is_behind(core, core->slots[i]));
     }
     if (!busy) {
         core->stopped = true;
@@ -189,8 +189,8 @@ struct commands core_step(struct core *core, struct now now, const struct input 
     for (size_t i = 0; i < count; i++) {
         take_input(core, &inputs[i], now);
     }
-    window_trim(core);
     extend_windows(core, now);
+    window_trim(core);
     delivery_turn(core, now);
     checkpoint_plan_turn(core, now);
     commit_turn(core, now);
@@ -213,13 +213,14 @@ static void add_mono(struct core_deadline *deadline, int64_t mono_ms)
 
 static void slot_deadline(const struct core *core, struct slot *slot, struct core_deadline *deadline)
 {
-    add_mono(deadline, commit_deadline(slot));
+    add_mono(deadline, commit_deadline(core, slot));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {
             continue;
         }
         add_wall(deadline, window_deadline(core, queue));
+        add_wall(deadline, queue_next_pair(queue, core->last.wall.ms));
         add_mono(deadline, delivery_retry_at(queue));
         if (queue_may_take(core, slot, queue)) {
             add_wall(deadline, queue_next_due(queue));

@@ -17,6 +17,9 @@ struct scan {
     uint32_t ignore;      /* answers still to come that count no more */
     struct bucket_id bucket;
     int64_t below_offset; /* rows of the store are complete below it, as asked for */
+    bool counted;         /* the bucket was dropped meanwhile, and its rows taken out of `pending` with it */
+    uint64_t done_rows;   /* rows found that F covers: they count as pending until the scan is through */
+    uint64_t done_bytes;
     struct key limit;     /* `loaded` when this scan is through: the bucket's end, or less when memory ran out */
 };
 
@@ -39,9 +42,8 @@ struct queue {
     struct frontier frontier;   /* F, as acknowledged by the targets */
     struct frontier committing; /* what the commit under way says */
     struct frontier committed;  /* what Kafka acknowledged */
-    struct frontier gained;     /* F as the slot was gained: for counting what is pending */
     struct key loaded;          /* pending records up to here are in memory */
-    struct key counted;         /* rows up to here were looked at once: for counting what is pending */
+    struct key counted;         /* rows of the store up to here were looked at once: for counting what is pending */
     struct scan scan;
     int64_t beyond_due_ms;      /* least due of unwritten rows beyond `loaded`; TIME_NEVER: none */
     int64_t plan_coarse_ms;     /* the plan under way writes to a coarse bucket that starts here; TIME_NEVER: none */
@@ -85,11 +87,18 @@ struct command_list {
     size_t release_capacity;
 };
 
+/* What goes into a plan: when the store is full, less and less is tried, as drops alone need the least room. */
+enum checkpoint_scope {
+    SCOPE_ALL,
+    SCOPE_NO_ROWS,
+    SCOPE_DROPS,
+};
+
 /* The checkpoint under way and the room it is built in. */
 struct checkpoint {
     bool under_way;
     bool full;             /* the last one found no room */
-    bool make_room;        /* next: drops and splits alone */
+    uint8_t scope;         /* enum checkpoint_scope of the next plan, or of the one under way */
     int64_t not_before_ms; /* monotonic */
     struct checkpoint_plan plan;
     struct checkpoint_slot *slots;

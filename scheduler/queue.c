@@ -20,7 +20,6 @@ static struct queue *queue_new(struct core *core, lane_index lane, const struct 
     queue->frontier = *frontier;
     queue->committing = *frontier;
     queue->committed = *frontier;
-    queue->gained = *frontier;
     queue->loaded = KEY_LEAST;
     queue->counted = KEY_LEAST;
     queue->beyond_due_ms = TIME_NEVER;
@@ -128,12 +127,12 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
 
 /* R1: what is late is not due by our clock, or had no room in memory. When nothing is in flight the pair is kept and the queue starts over
  * below it. Where no pair may be kept, what had no room is loaded once more from behind the cut, and what is not due is waited for. */
-static void start_over(struct core *core, const struct slot *slot, struct queue *queue)
+static void start_over(struct core *core, const struct slot *slot, struct queue *queue, struct now now)
 {
     if (queue->taken.count > 0) {
         return;
     }
-    queue_refresh(slot, queue);
+    queue_refresh(slot, queue, now.wall.ms);
     if (may_start_over(core, slot, queue) && frontier_step_back(&queue->frontier)) {
         queue->taken_point = KEY_LEAST;
     } else if (queue->late.count > 0) {
@@ -154,7 +153,7 @@ static bool take_late(struct core *core, const struct slot *slot, struct queue *
 {
     const struct late_entry *first = late_heap_peek(&queue->late);
     if (first == NULL || first->key.due_ms > now.wall.ms) {
-        start_over(core, slot, queue);
+        start_over(core, slot, queue, now);
         return false;
     }
     struct late_entry entry;
@@ -190,7 +189,21 @@ void queue_advance(struct queue *queue)
     }
 }
 
-void queue_refresh(const struct slot *slot, struct queue *queue)
+/* Old pairs up to which nothing is pending any more are one with the live pair, once our clock has reached them: else a bucket whose
+ * rows are done by one pair here and by another there would stay, and C with it, until something new is fired. */
+static void pass_old_pairs(struct queue *queue, int64_t wall_ms)
+{
+    for (uint8_t i = queue->frontier.old_count; i-- > 0;) {
+        struct key point = queue->frontier.old[i].point;
+        if (point.due_ms <= wall_ms && key_compare(point, queue->taken_point) > 0 && queue_is_clear_up_to(queue, point)) {
+            queue->taken_point = point;
+            frontier_advance(&queue->frontier, point, queue->frontier.live.cut);
+            i = queue->frontier.old_count;
+        }
+    }
+}
+
+void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms)
 {
     if (key_compare(queue->loaded, queue->taken_point) < 0) {
         return;
@@ -202,6 +215,17 @@ void queue_refresh(const struct slot *slot, struct queue *queue)
     cut = first != NULL && first->key.offset < cut ? first->key.offset : cut;
     cut = queue->spilled_from < cut ? queue->spilled_from : cut;
     frontier_advance(&queue->frontier, queue->frontier.live.point, cut);
+    pass_old_pairs(queue, wall_ms);
+}
+
+int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms)
+{
+    int64_t next = TIME_NEVER;
+    for (uint8_t i = 0; i < queue->frontier.old_count; i++) {
+        int64_t due_ms = queue->frontier.old[i].point.due_ms;
+        next = due_ms > wall_ms && due_ms < next ? due_ms : next;
+    }
+    return next;
 }
 
 int64_t queue_next_due(struct queue *queue)
@@ -224,7 +248,7 @@ bool queue_is_clear_up_to(struct queue *queue, struct key point)
 {
     struct key least;
     if (queue->taken.count > 0 || queue->late.count > 0 || queue->spilled_from != INT64_MAX ||
-        queue->frontier.old_count > 0 || key_compare(queue->loaded, point) < 0) {
+        key_compare(queue->loaded, point) < 0) {
         return false;
     }
     return !wheel_peek(&queue->wheel, &least) || key_compare(least, point) > 0;

@@ -30,8 +30,12 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
 /* Takes the acknowledged prefix off the FIFO; the point follows. */
 void queue_advance(struct queue *queue);
 
-/* Brings the frontier's cut up to date: what is needed before F is committed or asked. O(FIFO) when late ones are in it. */
-void queue_refresh(const struct slot *slot, struct queue *queue);
+/* Brings the frontier up to date with what was read and what the clock has passed: what is needed before F is committed or asked. O(FIFO)
+ * when late ones are in it. */
+void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms);
+
+/* The wall clock at which queue_refresh may have something to do with an old pair, TIME_NEVER: it has nothing. */
+int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms);
 
 /* The wall clock at which the queue will have something to take, TIME_NEVER: none in memory. */
 int64_t queue_next_due(struct queue *queue);

@@ -57,10 +57,8 @@ static void gain_buckets(struct slot *slot, const struct input_slot_gained *gain
         const struct bucket_stats *stats = &gained->buckets[i];
         struct queue *queue = slot->queues[stats->id.lane];
         bucket_table_set(&queue->buckets, stats);
-        if (!frontier_bucket_done(&queue->frontier, stats)) {
-            queue->pending += stats->count;
-            queue->pending_bytes += stats->bytes;
-        }
+        queue->pending += stats->count; /* done ones too, until they are looked at, skipped or dropped */
+        queue->pending_bytes += stats->bytes;
     }
 }
 

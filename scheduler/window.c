@@ -25,7 +25,7 @@ static uint64_t share(const struct core *core)
 static bool may_load(const struct core *core, const struct queue *queue)
 {
     uint64_t entries = core_state_entries(core);
-    return entries < (uint64_t)core->options.entries_max / 4 * 3 || queue_entries(queue) < share(core) / 4 ||
+    return entries < (uint64_t)core->options.entries_max / 2 || queue_entries(queue) < share(core) / 4 ||
            key_compare(queue->loaded, queue->taken_point) < 0;
 }
 
@@ -79,6 +79,32 @@ static const struct bucket_stats *next_bucket(const struct queue *queue)
     return NULL;
 }
 
+/* Buckets that are skipped because they are done (the checkpoint is older than F) counted as pending until now. */
+static void count_up_to(struct queue *queue, struct key key)
+{
+    if (key_compare(key, queue->counted) <= 0) {
+        return;
+    }
+    for (unsigned level = 0; level < BUCKET_LEVELS; level++) {
+        const struct bucket_list *list = &queue->buckets.levels[level];
+        for (uint32_t i = 0; i < list->count && bucket_start_ms(list->items[i].id) <= key.due_ms; i++) {
+            if (frontier_bucket_done(&queue->frontier, &list->items[i])) {
+                window_bucket_gone(queue, &list->items[i]);
+            }
+        }
+    }
+    queue->counted = key;
+}
+
+void window_bucket_gone(struct queue *queue, const struct bucket_stats *stats)
+{
+    if (bucket_start_ms(stats->id) > queue->counted.due_ms) {
+        queue->pending -= stats->count;
+        queue->pending_bytes -= stats->bytes;
+        queue->scan.counted = queue->scan.counted || bucket_compare(queue->scan.bucket, stats->id) == 0;
+    }
+}
+
 /* Everything up to `key` is in memory but for what the unwritten list holds: take that in too. */
 static void extend_to(struct core *core, const struct slot *slot, struct queue *queue, struct key key)
 {
@@ -87,7 +113,7 @@ static void extend_to(struct core *core, const struct slot *slot, struct queue *
         return;
     }
     queue->loaded = key;
-    queue->counted = key_compare(key, queue->counted) > 0 ? key : queue->counted;
+    count_up_to(queue, key);
     if (queue->beyond_due_ms == TIME_NEVER) {
         return;
     }
@@ -141,6 +167,9 @@ void window_extend(struct core *core, struct slot *slot, struct queue *queue, st
     }
     extend_to(core, slot, queue, last_key_before(bucket_start_ms(next->id)));
     queue->scan.active = true;
+    queue->scan.counted = false;
+    queue->scan.done_rows = 0;
+    queue->scan.done_bytes = 0;
     queue->scan.bucket = next->id;
     queue->scan.limit = (struct key){bucket_last_ms(next->id), INT64_MAX};
     ask(core, slot, queue, 0);
@@ -153,9 +182,9 @@ static void take_row_in(struct core *core, const struct slot *slot, struct queue
         return;
     }
     if (row->offset < slot->low_offset || frontier_done(&queue->frontier, row->offset, row->due_ms)) {
-        if (key_compare(key, queue->counted) > 0) { /* a checkpoint older than F: it counted as pending until now */
-            queue->pending--;
-            queue->pending_bytes -= row->bytes;
+        if (key_compare(key, queue->counted) > 0) { /* a checkpoint older than F: it counts as pending until the scan is through */
+            queue->scan.done_rows++;
+            queue->scan.done_bytes += row->bytes;
         }
         return;
     }
@@ -170,7 +199,13 @@ static void finish_scan(struct core *core, const struct slot *slot, struct queue
         ask(core, slot, queue, queue->scan.below_offset); /* a checkpoint was written meanwhile: the rest of the bucket */
         return;
     }
+    struct key last = {bucket_last_ms(queue->scan.bucket), INT64_MAX};
     queue->scan.active = false;
+    if (!queue->scan.counted) {
+        queue->pending -= queue->scan.done_rows;
+        queue->pending_bytes -= queue->scan.done_bytes;
+    }
+    queue->counted = key_compare(last, queue->counted) > 0 ? last : queue->counted;
     extend_to(core, slot, queue, queue->scan.limit); /* with what arrived during the scan, from the unwritten list */
 }
 
@@ -242,13 +277,17 @@ static void trim(struct queue *queue, uint32_t keep)
 
 void window_trim(struct core *core)
 {
-    while (core_state_entries(core) > core->options.entries_max) {
+    const uint64_t most = core->options.entries_max;
+    while (core_state_entries(core) > most) {
         struct queue *queue = most_crowded(core);
-        uint64_t keep = share(core) / 2;
-        if (queue == NULL || wheel_count(&queue->wheel) <= keep) {
+        uint64_t least = share(core) / 2;
+        if (queue == NULL || wheel_count(&queue->wheel) <= least) {
             return; /* the rest is late heaps, bounded by late_max each */
         }
-        trim(queue, (uint32_t)keep);
+        /* Not further than needed, and not so far that it may load again at once: that would never end. */
+        uint64_t surplus = core_state_entries(core) - most / 8 * 7;
+        uint64_t count = wheel_count(&queue->wheel);
+        trim(queue, (uint32_t)(count > surplus + least ? count - surplus : least));
     }
 }
 

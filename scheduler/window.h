@@ -21,6 +21,9 @@ void window_trim(struct core *core);
 /* Forgets what is in memory, to load it again from the beginning: after the point was set back. Nothing may be in flight. */
 void window_reset(struct core *core, struct queue *queue);
 
+/* A bucket that is done is dropped or skipped: what of it was never looked at no longer counts as pending. */
+void window_bucket_gone(struct queue *queue, const struct bucket_stats *stats);
+
 /* The wall clock at which window_extend has something to do, TIME_NEVER: nothing, or something else has to happen first. */
 int64_t window_deadline(const struct core *core, const struct queue *queue);
 

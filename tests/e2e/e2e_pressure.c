@@ -35,13 +35,15 @@ static void local_queue_full(void **state)
     assert_true(scene_await_count(scene, 1, 20000));
     kafka_broker_freeze(scene_broker());
     int64_t cpu_ms = tarry_process_cpu_ms(scene->process);
+    double turns = tarry_process_metric(scene->process, "tarry_turns_total", NULL);
     for (int second = 0; second < 20; second++) {
         assert_int_equal(tarry_process_get(scene->process, "/livez", NULL, 0), 200);
         await_pause_ms(1000);
     }
     cpu_ms = tarry_process_cpu_ms(scene->process) - cpu_ms;
+    turns = tarry_process_metric(scene->process, "tarry_turns_total", NULL) - turns;
     kafka_broker_thaw(scene_broker());
-    fprintf(stderr, "%" PRId64 " ms of CPU in 20 s of silence\n", cpu_ms);
+    fprintf(stderr, "%" PRId64 " ms of CPU and %.0f turns in 20 s of silence\n", cpu_ms, turns);
     assert_true(cpu_ms < 5000);
     assert_true(scene_await_all(scene, 60000));
     assert_none_refused(scene);

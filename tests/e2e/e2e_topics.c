@@ -100,12 +100,21 @@ static void topic_recreated(void **state)
     tarry_process_wait_not_ready(scene->process, 30000);
     char reasons[2048];
     assert_int_equal(tarry_process_get(scene->process, "/readyz", reasons, sizeof(reasons)), 503);
+    fprintf(stderr, "not ready: %s\n", reasons);
     assert_non_null(strstr(reasons, scene->in));
     scene_stop(scene);
     scene_read(scene);
+    assert_int_equal(scene->outputs.count, 50);
     assert_int_equal(ledger_repeat_count(scene->ledger), 0);
     assert_int_equal(ledger_violations(scene->ledger, LEDGER_EARLY), 0);
     assert_int_equal(ledger_violations(scene->ledger, LEDGER_ORDER), 0);
+    scene_launch(scene, "--accept-change"); /* the operator's word: from now on it is the new topic that counts */
+    tarry_process_wait_ready(scene->process, 60000);
+    assert_int_equal(kafka_client_read(scene->reader, &scene->outputs, 60, 20000), 60);
+    for (size_t i = 50; i < 60; i++) {
+        assert_true(span_equals_text(scene->outputs.items[i].record.value, "of the new topic"));
+    }
+    scene_stop(scene);
     scene_close(scene);
 }
 

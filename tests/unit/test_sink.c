@@ -231,25 +231,24 @@ static void test_error_codes(void **state)
 {
     static const struct {
         int code;
+        unsigned requests; /* that are answered so: a refused batch of one is asked about again, alone, the first time */
         enum delivery_failure failure;
     } cases[] = {
-        {29 /* TOPIC_AUTHORIZATION_FAILED */, DELIVERY_FAULT},
-        {44 /* POLICY_VIOLATION */, DELIVERY_FAULT},
-        {87 /* INVALID_RECORD */, DELIVERY_FAULT},
-        {32 /* INVALID_TIMESTAMP */, DELIVERY_RETRIABLE},
-        {76 /* UNSUPPORTED_COMPRESSION_TYPE */, DELIVERY_RETRIABLE},
+        {29 /* TOPIC_AUTHORIZATION_FAILED */, 1, DELIVERY_FAULT}, {44 /* POLICY_VIOLATION */, 2, DELIVERY_FAULT},
+        {87 /* INVALID_RECORD */, 1, DELIVERY_FAULT},             {32 /* INVALID_TIMESTAMP */, 1, DELIVERY_RETRIABLE},
+        {76 /* UNSUPPORTED_COMPRESSION_TYPE */, 1, DELIVERY_RETRIABLE},
     };
     struct fixture *fixture = *state;
     struct sink_watch *watch = open_watch(fixture, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        /* twice: a refused batch of one is asked about again alone */
-        mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, cases[i].code, 2);
+        mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, cases[i].code, cases[i].requests);
         struct sink_watch_row row = {.target = "other", .partition = 0};
         sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
         const struct sink_report *report = sink_watch_until(watch, i + 1, 20 * SECONDS);
         assert_false(report->delivered);
-        assert_int_equal(report->failure, cases[i].failure);
-        mock_cluster_heal(fixture->cluster, MOCK_CLUSTER_PRODUCE);
+        if (report->failure != cases[i].failure) {
+            fail_msg("code %d came back as %d: %s", cases[i].code, (int)report->failure, report->error);
+        }
     }
 }
 

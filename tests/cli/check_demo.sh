@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# check_demo.sh TARRY: runs `tarry demo` into a pipe, twice at once, and looks at what it says, how it ends and what it leaves behind; then how it
+# ends when it is told to, when nobody reads, and when there is no broker.
+set -euo pipefail
+tarry=$(realpath "$1")
+scratch=$(mktemp -d)
+failed=0
+export TMPDIR=$scratch
+# another tarry's settings in the environment must not reach the demo's
+export TARRY_INSTANCE=another TARRY_HTTP_LISTEN=192.0.2.1:1 TARRY_CONFIG=/nonexistent
+
+running=()
+# called by the trap
+# shellcheck disable=SC2317
+finish() {
+    local pid
+    for pid in "${running[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+    wait
+    rm -rf "$scratch"
+}
+trap finish EXIT
+
+fail() {
+    printf 'check_demo: %s\n' "$1" >&2
+    for file in "$scratch/$2".out "$scratch/$2".err; do
+        [ ! -s "$file" ] || sed "s|^|${file##*/}: |" "$file" >&2
+    done
+    failed=1
+}
+
+# start NAME ARGS...: in the background, its code in NAME.code.
+start() {
+    local name=$1
+    shift
+    (
+        code=0
+        timeout 60 "$tarry" demo "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" || code=$?
+        echo "$code" >"$scratch/$name.code"
+    ) &
+    running+=($!)
+}
+
+# await NAME TEXT: until TEXT stands in the output.
+await() {
+    local tries=0
+    until grep -qs "$2" "$scratch/$1.out"; do
+        if [ "$tries" -ge 300 ] || [ -e "$scratch/$1.code" ]; then
+            fail "$1 never said '$2'" "$1"
+            return 0
+        fi
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+}
+
+count() {
+    grep -c "$2" "$scratch/$1.out" || true
+}
+
+expect_code() {
+    local code
+    code=$(cat "$scratch/$1.code")
+    [ "$code" = "$2" ] || fail "$1 ended with $code instead of $2" "$1"
+}
+
+# The scheduler that a demo started has ended.
+expect_no_child() {
+    local pid
+    pid=$(sed -n 's/^scheduler .* process \([0-9]*\),.*/\1/p' "$scratch/$1.out")
+    [ -n "$pid" ] || fail "$1 names no process" "$1"
+    ! grep -qsz '^serve$' "/proc/$pid/cmdline" || fail "$1 left process $pid" "$1"
+}
+
+# expect_whole NAME GOOD: each good record left once, none early, both wrong ones were refused.
+expect_whole() {
+    expect_code "$1" 0
+    [ "$(count "$1" '^left ')" = "$2" ] || fail "$1: not $2 lines of records that left" "$1"
+    [ "$(grep '^left ' "$scratch/$1.out" | awk '{print $2}' | sort -u | wc -l)" = "$2" ] || fail "$1: keys repeat" "$1"
+    [ "$(count "$1" '^refused ')" = 2 ] || fail "$1: not 2 records refused" "$1"
+    grep -q '^refused .*bad_time: .*tarry-delay' "$scratch/$1.out" || fail "$1: no reason for the bad delay" "$1"
+    grep -q '^refused .*bad_envelope: ' "$scratch/$1.out" || fail "$1: no reason for the broken envelope" "$1"
+    grep -q "^$2 of $2 left, 0 early; 2 of 2 wrong ones refused\$" "$scratch/$1.out" || fail "$1: no such summary" "$1"
+    grep -q '^lateness: min [0-9]* ms, median [0-9]* ms, max [0-9]* ms' "$scratch/$1.out" || fail "$1: no lateness" "$1"
+    ! grep -q "$(printf '\033')" "$scratch/$1.out" || fail "$1: escape sequences in a pipe" "$1"
+    ! grep -q 'more than once' "$scratch/$1.out" || fail "$1: delivered twice" "$1"
+    expect_no_child "$1"
+}
+
+start first
+start second --count 7
+start told --count=5
+start nobody --kafka 127.0.0.1:1
+start kept --count 1 --keep
+await told '^ready'
+# the demo itself: a subshell is its grandparent, timeout its parent
+kill -TERM "$(pgrep -P "$(pgrep -P "${running[2]}")")"
+wait
+running=()
+
+expect_whole first 36
+expect_whole second 7
+expect_code told 1
+[ "$(cat "$scratch/told.err")" = 'tarry demo: interrupted' ] || fail 'told: says something else than that it was interrupted' told
+expect_no_child told
+expect_code nobody 1
+grep -q '^tarry demo: .*no broker answered' "$scratch/nobody.err" || fail 'nobody: does not say that no broker answered' nobody
+expect_whole kept 1
+kept=$(sed -n 's/^kept: \([^ ]*\) .*/\1/p' "$scratch/kept.out")
+if [ -f "$kept/tarry.yaml" ] && [ -s "$kept/tarry.log" ] && env -i "$tarry" config check "$kept/tarry.yaml" >/dev/null 2>&1 </dev/null; then
+    rm -rf "$kept"
+fi
+
+# Nobody reads: it ends early, with a failure.
+code=0
+{ timeout 60 "$tarry" demo --count 3 2>"$scratch/closed.err" || echo $? >"$scratch/closed.code"; } | head -n 1 >"$scratch/closed.out"
+expect_code closed 1
+
+for wrong in '--count 0' '--count x' '--count' '--kafka=' '--nothing'; do
+    code=0
+    # each is two words or one
+    # shellcheck disable=SC2086
+    "$tarry" demo $wrong >/dev/null 2>&1 || code=$?
+    [ "$code" = 2 ] || fail "demo $wrong: exit $code instead of 2" none
+done
+
+left=$(find "$scratch" -maxdepth 1 -name 'tarry-demo.*')
+[ -z "$left" ] || fail "folders are left: $left" none
+exit "$failed"
