@@ -66,6 +66,9 @@ static void compile_source(struct daemon *daemon, const struct config_source *so
         .targets = &daemon->targets,
     };
     compiled->fingerprint = decode_fingerprint(&compiled->rules);
+    for (size_t i = 0; i < daemon->config->target_count; i++) { /* a lane is known by its name in the metadata (R8) */
+        compiled->fingerprint = compiled->fingerprint * 31 + sink_target_hash(span_of_text(daemon->config->targets[i].name));
+    }
 }
 
 static void compile_sources(struct daemon *daemon)

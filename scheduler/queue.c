@@ -215,7 +215,9 @@ void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms
     cut = first != NULL && first->key.offset < cut ? first->key.offset : cut;
     cut = queue->spilled_from < cut ? queue->spilled_from : cut;
     frontier_advance(&queue->frontier, queue->frontier.live.point, cut);
-    pass_old_pairs(queue, wall_ms);
+    if (slot->caught_up && slot->position >= queue->frontier.live.cut) { /* before, what is pending is not known (R2) */
+        pass_old_pairs(queue, wall_ms);
+    }
 }
 
 int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms)

@@ -234,9 +234,11 @@ static void test_error_codes(void **state)
         unsigned requests; /* that are answered so: a refused batch of one is asked about again, alone, the first time */
         enum delivery_failure failure;
     } cases[] = {
-        {29 /* TOPIC_AUTHORIZATION_FAILED */, 1, DELIVERY_FAULT}, {44 /* POLICY_VIOLATION */, 2, DELIVERY_FAULT},
-        {87 /* INVALID_RECORD */, 1, DELIVERY_FAULT},             {32 /* INVALID_TIMESTAMP */, 1, DELIVERY_RETRIABLE},
+        {44 /* POLICY_VIOLATION */, 2, DELIVERY_FAULT},
+        {87 /* INVALID_RECORD */, 1, DELIVERY_FAULT},
+        {32 /* INVALID_TIMESTAMP */, 1, DELIVERY_RETRIABLE},
         {76 /* UNSUPPORTED_COMPRESSION_TYPE */, 1, DELIVERY_RETRIABLE},
+        {29 /* TOPIC_AUTHORIZATION_FAILED: the client remembers it until its next metadata, so last */, 1, DELIVERY_FAULT},
     };
     struct fixture *fixture = *state;
     struct sink_watch *watch = open_watch(fixture, NULL);
