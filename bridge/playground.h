@@ -1,5 +1,6 @@
 /*
- * A plain producer and reader for `tarry demo`: what a user's own programs would be, so that the demo shows tarry from outside.
+ * A plain producer and reader for `tarry demo`: what a user's own programs would be, so that the demo shows tarry from
+ * outside.
  *
  * One thread uses a playground. Nothing of the daemon needs it.
  */
@@ -24,19 +25,19 @@ struct playground_options {
     const char *bootstrap;                 /* host:port, ... */
     const struct playground_topic *topics; /* to read, all partitions from their beginning, without a group */
     size_t topic_count;
-    int fetch_wait_ms; /* how long a broker keeps the reader waiting for a first record, 0 to 300,000; the mock cluster waits so long although one
-                          has come */
+    int fetch_wait_ms; /* how long a broker may keep the reader waiting, 0 to 300,000 (the mock cluster always does) */
     int wake_fd;       /* an eventfd: 1 is written to it when there is something to poll; -1: none */
 };
 
-/* Opens both clients; options are copied. Does not wait for a broker. ERROR_INVALID: librdkafka refuses something (named). */
+/* Opens both clients; options are copied. Does not wait for a broker. ERROR_INVALID: librdkafka refuses something
+ * (named). */
 bool playground_open(const struct playground_options *options, struct playground **playground, struct error *error);
 
 /* Ends both clients; what is not yet acknowledged is lost. NULL is allowed. */
 void playground_close(struct playground *playground);
 
-/* Queues one record (its bytes are copied; its offset is not looked at) with its own timestamp and the partition by its key as Java does it.
- * ERROR_FULL, ERROR_INVALID: not taken. Does not block. */
+/* Queues one record (its bytes are copied; its offset is not looked at) with its own timestamp and the partition by its
+ * key as Java does it. ERROR_FULL, ERROR_INVALID: not taken. Does not block. */
 bool playground_send(struct playground *playground,
                      const char *topic,
                      const struct record *record,
@@ -57,7 +58,8 @@ bool playground_poll(struct playground *playground, struct playground_arrival *a
 /* What reading complained of last, "" if it never did: for the message when nothing came. Borrowed. */
 const char *playground_trouble(const struct playground *playground);
 
-/* Deletes topics. Waits up to timeout_ms. ERROR_UNAVAILABLE: at least one is still there as far as we know (text says why). */
+/* Deletes topics. Waits up to timeout_ms. ERROR_UNAVAILABLE: at least one is still there as far as we know (text says
+ * why). */
 bool playground_drop_topics(const char *bootstrap,
                             const struct playground_topic *topics,
                             size_t topic_count,

@@ -1,5 +1,6 @@
 #include "cli/demo_broker.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -8,6 +9,7 @@
 
 #define PARTITIONS 3
 #define TIMEOUT_MS 5000
+#define MOCK_PAUSE_MS 5
 
 static const char *const short_names[DEMO_BROKER_TOPICS] = {"reminders", "delayed-event", "events",
                                                             "payments",  "orders",        "refused"};
@@ -34,6 +36,9 @@ static bool choose_names(struct demo_broker *broker, struct error *error)
 static bool make_topic(struct demo_broker *broker, const struct playground_topic *topic, struct error *error)
 {
     if (broker->mock != NULL) {
+        /* librdkafka's mock cluster may miss the second of two orders that come close together, and then looks again
+         * after a second */
+        (void)poll(NULL, 0, MOCK_PAUSE_MS);
         return mock_cluster_create_topic(broker->mock, topic->name, topic->partitions, error);
     }
     const struct kafka_property properties[] = {{"bootstrap.servers", broker->bootstrap}};

@@ -31,15 +31,15 @@ struct demo_broker {
     size_t made;                                        /* topics made so far, in order */
 };
 
-/* Starts a broker (kafka NULL) or takes the user's, whose text outlives the demo, and makes the topics, in the user's broker with a random
- * prefix. Blocks for up to some 5 s a topic. On failure, too, demo_broker_close is due. */
+/* Starts a broker (kafka NULL) or takes the user's, whose text outlives the demo, and makes the topics, in the user's
+ * broker with a random prefix. Blocks for up to some 5 s a topic. On failure, too, demo_broker_close is due. */
 bool demo_broker_open(struct demo_broker *broker, const char *kafka, struct error *error);
 
 /* A topic's name without the prefix. Static. */
 const char *demo_broker_short(enum demo_broker_topic topic);
 
-/* Takes the topics away again (unless `keep`) and ends the broker if it is ours. False: topics may be left in the user's broker; *error
- * says why. */
+/* Takes the topics away again (unless `keep`) and ends the broker if it is ours. False: topics may be left in the
+ * user's broker; *error says why. */
 bool demo_broker_close(struct demo_broker *broker, bool keep, struct error *error);
 
 #endif

@@ -17,7 +17,8 @@
 #define STOP_MS 10000
 #define LOOK_MS 10
 
-/* The demo's own configuration counts, not what the user's environment says for another tarry. The list is the caller's. */
+/* The demo's own configuration counts, not what the user's environment says for another tarry. The list is the
+ * caller's. */
 static char **clean_environment(void)
 {
     size_t count = 0;

@@ -51,7 +51,8 @@ struct demo_events {
     size_t finished;          /* left or refused */
 };
 
-/* `good` records of all forms in turn with delays of 50 ms to 5 s, always the same ones, and two wrong ones. Free with demo_events_free. */
+/* `good` records of all forms in turn with delays of 50 ms to 5 s, always the same ones, and two wrong ones. Free with
+ * demo_events_free. */
 struct demo_events demo_events_new(size_t good);
 
 void demo_events_free(struct demo_events *events);
@@ -60,7 +61,8 @@ void demo_events_free(struct demo_events *events);
 
 bool demo_events_is_wrong(const struct demo_event *event);
 
-/* Produces all, the wrong ones first so that a client's first connection is not taken for lateness, and waits until the broker has them. ERROR_UNAVAILABLE, ERROR_INVALID, ERROR_FULL. Blocks for up to 10 s. */
+/* Produces all, the wrong ones first so that a client's first connection is not taken for lateness, and waits until the
+ * broker has them. ERROR_UNAVAILABLE, ERROR_INVALID, ERROR_FULL. Blocks for up to 10 s. */
 bool demo_events_send(struct demo_events *events,
                       const struct demo_broker *broker,
                       struct playground *playground,

@@ -41,8 +41,8 @@ struct play {
 
 /* ------------------------------------------------------------------------------------------------- interrupts */
 
-/* Ctrl-C and its like become readable instead of ending us, so that the child and the files never outlive the demo. Called before other
- * threads exist, which inherit it. They stay blocked to the end of the process. */
+/* Ctrl-C and its like become readable instead of ending us, so that the child and the files never outlive the demo.
+ * Called before other threads exist, which inherit it. They stay blocked to the end of the process. */
 static bool catch_signals(struct play *play, struct error *error)
 {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -84,7 +84,8 @@ static bool wait_more(struct play *play, int timeout_ms, struct error *error)
         demo_child_say_end(&play->child, words, sizeof words);
         return error_set(error, ERROR_SYSTEM, "`tarry serve` %s", words);
     }
-    return !ferror(stdout) || error_set(error, ERROR_SYSTEM, "nobody reads the output any more");
+    return !ferror(stdout) ||
+           error_set(error, ERROR_SYSTEM, "the output cannot be written (disk full, or its reader went away)");
 }
 
 /* ----------------------------------------------------------------------------------------------------- acts */

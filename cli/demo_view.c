@@ -124,7 +124,8 @@ static void say_state(const struct demo_event *event, int64_t now_ms, char *text
     }
 }
 
-/* All of it is ASCII, but for the reason of a refusal, which stands last: bytes are columns as far as they are counted on. */
+/* All of it is ASCII, but for the reason of a refusal, which stands last: bytes are columns as far as they are counted
+ * on. */
 static void add_line(struct buffer *frame, const char *colour, const char *text, size_t columns)
 {
     size_t length = strlen(text);

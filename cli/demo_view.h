@@ -1,6 +1,7 @@
 /*
- * How the demo shows its events. On a terminal: a line for each, redrawn in place, a window of them when there are more than fit. Into a
- * pipe, or on a terminal without cursor (TERM=dumb): one line for each as it leaves. NO_COLOR takes the colours away.
+ * How the demo shows its events. On a terminal: a line for each, redrawn in place, a window of them when there are
+ * more than fit. Into a pipe, or on a terminal without cursor (TERM=dumb): one line for each as it leaves. NO_COLOR
+ * takes the colours away.
  */
 #ifndef TARRY_CLI_DEMO_VIEW_H
 #define TARRY_CLI_DEMO_VIEW_H

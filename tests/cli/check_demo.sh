@@ -90,12 +90,16 @@ expect_whole() {
 
 start first
 start second --count 7
-start told --count=5
+"$tarry" demo --count=5 >"$scratch/told.out" 2>"$scratch/told.err" &
+told=$!
+running+=("$told")
 start nobody --kafka 127.0.0.1:1
 start kept --count 1 --keep
 await told '^ready'
-# the demo itself: a subshell is its grandparent, timeout its parent
-kill -TERM "$(pgrep -P "$(pgrep -P "${running[2]}")")"
+kill -TERM "$told"
+code=0
+wait "$told" || code=$?
+echo "$code" >"$scratch/told.code"
 wait
 running=()
 

@@ -54,7 +54,8 @@ static struct span some_bytes(struct material *material, size_t kind, const char
     case 1:
         return span_of_text("");
     case 2:
-        return (struct span){material->large + random_below(&material->random, 1000), 1 + random_below(&material->random, 300)};
+        return (struct span){material->large + random_below(&material->random, 1000),
+                             1 + random_below(&material->random, 300)};
     default:
         return span_of_text(text);
     }
@@ -98,9 +99,10 @@ static void send_one(struct scene *scene, struct material *material, size_t numb
 static void fifty_thousand_records(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("bulk", &(struct scene_options){.partitions = PARTITIONS,
-                                                                     .targets = "[{name: red, match: \"@-red*\"}, {name: blue, match: \"@-blue\"}]",
-                                                                     .outs = {"@-red", "@-blue"}});
+    struct scene *scene = scene_open(
+        "bulk", &(struct scene_options){.partitions = PARTITIONS,
+                                        .targets = "[{name: red, match: \"@-red*\"}, {name: blue, match: \"@-blue\"}]",
+                                        .outs = {"@-red", "@-blue"}});
     struct material *material = memory_new(1, sizeof(*material));
     material->random = random_new(20261129);
     fill_material(material);

@@ -1,6 +1,7 @@
 /*
- * kill -9 at twenty random moments of loading, reading and firing. After each, what the committed metadata claims is checked; at the end all
- * is out, repeats carry the same identity. Once with the store, and once with the store gone at every start (R3).
+ * kill -9 at twenty random moments of loading, reading and firing. After each, what the committed metadata claims is
+ * checked; at the end all is out, repeats carry the same identity. Once with the store, and once with the store gone at
+ * every start (R3).
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,8 +43,12 @@ static void send_some(struct scene *scene, struct random *random, size_t count)
         char id[32];
         snprintf(id, sizeof(id), "id %d/%" PRId64, partition, scene->next_offset[partition]);
         snprintf(red, sizeof(red), "%s-red", scene->prefix);
-        scene_send(scene, &(struct scene_event){.partition = partition, .delay_ms = delay_ms, .target = red, .lane = "red",
-                                                .ordered = delay_ms >= ORDERED_FROM_MS, .value = span_of_text("red"),
+        scene_send(scene, &(struct scene_event){.partition = partition,
+                                                .delay_ms = delay_ms,
+                                                .target = red,
+                                                .lane = "red",
+                                                .ordered = delay_ms >= ORDERED_FROM_MS,
+                                                .value = span_of_text("red"),
                                                 .id = span_of_text(id)});
     }
     scene_flush(scene);
@@ -77,8 +82,8 @@ static void survive(const char *name, uint64_t seed, bool lose_store)
             temp_empty(scene->store_path);
         }
     }
-    fprintf(stderr, "%zu of %d kills found claims; %zu records called done before the last start\n", rounds_with_claims, KILLS,
-            claims.done);
+    fprintf(stderr, "%zu of %d kills found claims; %zu records called done before the last start\n", rounds_with_claims,
+            KILLS, claims.done);
     assert_true(rounds_with_claims >= KILLS / 4); /* else the kills came too early to show anything */
     scene_start(scene);
     assert_true(scene_await_all(scene, ALL_OUT_MS));

@@ -1,6 +1,6 @@
 /*
- * A full disk, made of a small tmpfs in a mount namespace of this program's own: reading pauses and readiness says so, what is due still
- * leaves, and when there is room again all goes on.
+ * A full disk, made of a small tmpfs in a mount namespace of this program's own: reading pauses and readiness says so,
+ * what is due still leaves, and when there is room again all goes on.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -29,8 +29,8 @@
 
 #define DISK "size=16m"
 #define VALUE_BYTES 20000
-#define FIRST 100          /* due soon: these must leave while the disk is full */
-#define FILLERS 2000       /* 40 MB for a disk of 16 */
+#define FIRST 100    /* due soon: these must leave while the disk is full */
+#define FILLERS 2000 /* 40 MB for a disk of 16 */
 
 static char *disk; /* where the tmpfs is mounted */
 
@@ -91,8 +91,8 @@ static void disk_full(void **state)
 {
     (void)state;
     char *store_path = temp_path(disk, "store");
-    struct scene *scene = scene_open("disk", &(struct scene_options){.store_path = store_path,
-                                                                     .more = "memory: {unwritten: 1MiB}"});
+    struct scene *scene =
+        scene_open("disk", &(struct scene_options){.store_path = store_path, .more = "memory: {unwritten: 1MiB}"});
     free(store_path);
     struct random random = random_new(8);
     scene_start(scene);

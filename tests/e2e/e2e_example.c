@@ -1,4 +1,5 @@
-/* The user's own example, literally: a payment timeout of 30 seconds, and one of a second, arrive at their route on time. */
+/* The user's own example, literally: a payment timeout of 30 seconds, and one of a second, arrive at their route on
+ * time. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ static const struct scene_options payments = {
     .outs = {"@-payments"},
 };
 
-static void send_timeout(struct scene *scene, const char *route, const char *delay_header, int64_t delay_ms, const char *value)
+static void
+send_timeout(struct scene *scene, const char *route, const char *delay_header, int64_t delay_ms, const char *value)
 {
     scene_send(scene, &(struct scene_event){.delay_header = delay_header,
                                             .delay_ms = delay_ms,

@@ -22,21 +22,35 @@
 #define LONG_ID 5000
 
 struct bad {
-    const char *headers[BAD_HEADERS_MAX]; /* "name=value"; the value "<null>" stands for a null, "<long>" for LONG_ID bytes */
-    const char *value;                    /* "<deep>": DEEP brackets */
-    size_t value_length;                  /* 0: up to the NUL */
-    const char *reasons;                  /* those that are right, each between bars */
+    const char
+        *headers[BAD_HEADERS_MAX]; /* "name=value"; the value "<null>" stands for a null, "<long>" for LONG_ID bytes */
+    const char *value;             /* "<deep>": DEEP brackets */
+    size_t value_length;           /* 0: up to the NUL */
+    const char *reasons;           /* those that are right, each between bars */
 };
 
-#define BAD_TIME_HEADER(text) {{"tarry-delay=" text}, "x", 0, "|bad_time|"}
+#define BAD_TIME_HEADER(text)                                                                                          \
+    {                                                                                                                  \
+        {"tarry-delay=" text}, "x", 0, "|bad_time|"                                                                    \
+    }
 
 /* -------------------------------------------------------------------------------------------------- headers */
 
 static const struct bad bad_headers[] = {
     {{NULL}, "x", 0, "|no_time|"},
-    BAD_TIME_HEADER("soon"), BAD_TIME_HEADER(""), BAD_TIME_HEADER("1.5"), BAD_TIME_HEADER("-5"), BAD_TIME_HEADER("+5"),
-    BAD_TIME_HEADER(" 5"), BAD_TIME_HEADER("5 "), BAD_TIME_HEADER("1e9"), BAD_TIME_HEADER("0x10"), BAD_TIME_HEADER("<null>"),
-    BAD_TIME_HEADER("5x"), BAD_TIME_HEADER("h"), BAD_TIME_HEADER("18446744073709551616"),
+    BAD_TIME_HEADER("soon"),
+    BAD_TIME_HEADER(""),
+    BAD_TIME_HEADER("1.5"),
+    BAD_TIME_HEADER("-5"),
+    BAD_TIME_HEADER("+5"),
+    BAD_TIME_HEADER(" 5"),
+    BAD_TIME_HEADER("5 "),
+    BAD_TIME_HEADER("1e9"),
+    BAD_TIME_HEADER("0x10"),
+    BAD_TIME_HEADER("<null>"),
+    BAD_TIME_HEADER("5x"),
+    BAD_TIME_HEADER("h"),
+    BAD_TIME_HEADER("18446744073709551616"),
     BAD_TIME_HEADER("99999999999999999999999999999999"),
     {{"tarry-delay=9223372036854775807"}, "x", 0, "|bad_time|too_far|"},
     {{"delay_ms=1e3"}, "x", 0, "|bad_time|"},
@@ -66,21 +80,42 @@ static const struct bad bad_headers[] = {
 
 /* ------------------------------------------------------------------------------------------------- envelopes */
 
-#define BAD_ENVELOPE(text) {{NULL}, text, sizeof(text) - 1, "|bad_envelope|"}
-#define BAD_ENVELOPE_TIME(text) {{NULL}, "{\"payload\":1,\"delay_ms\":" text "}", 0, "|bad_time|bad_envelope|"}
+#define BAD_ENVELOPE(text)                                                                                             \
+    {                                                                                                                  \
+        {NULL}, text, sizeof(text) - 1, "|bad_envelope|"                                                               \
+    }
+#define BAD_ENVELOPE_TIME(text)                                                                                        \
+    {                                                                                                                  \
+        {NULL}, "{\"payload\":1,\"delay_ms\":" text "}", 0, "|bad_time|bad_envelope|"                                  \
+    }
 
 static const struct bad bad_envelopes[] = {
-    BAD_ENVELOPE("{"), BAD_ENVELOPE("not json"), BAD_ENVELOPE("[1]"), BAD_ENVELOPE("\"text\""), BAD_ENVELOPE("7"),
-    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1}{}"), BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1}\0junk"),
-    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1} x"), BAD_ENVELOPE("\xef\xbb\xbf{\"payload\":1,\"delay_ms\":1}"),
+    BAD_ENVELOPE("{"),
+    BAD_ENVELOPE("not json"),
+    BAD_ENVELOPE("[1]"),
+    BAD_ENVELOPE("\"text\""),
+    BAD_ENVELOPE("7"),
+    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1}{}"),
+    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1}\0junk"),
+    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1} x"),
+    BAD_ENVELOPE("\xef\xbb\xbf{\"payload\":1,\"delay_ms\":1}"),
     BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1000,\"delay_ms\":60000}"),
-    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1,\"type\":7}"), BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1,}"),
-    BAD_ENVELOPE("{\"payload\":\"\xc0\x80\",\"delay_ms\":1}"), BAD_ENVELOPE("{\"payload\":\"\xff\",\"delay_ms\":1}"),
-    BAD_ENVELOPE("{\"payload\":\"\\uzzzz\",\"delay_ms\":1}"), BAD_ENVELOPE("{\"payload\":\"\x01\",\"delay_ms\":1}"),
-    BAD_ENVELOPE("{\"payload\":01,\"delay_ms\":1}"), BAD_ENVELOPE("{'payload':1,'delay_ms':1}"),
+    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1,\"type\":7}"),
+    BAD_ENVELOPE("{\"payload\":1,\"delay_ms\":1,}"),
+    BAD_ENVELOPE("{\"payload\":\"\xc0\x80\",\"delay_ms\":1}"),
+    BAD_ENVELOPE("{\"payload\":\"\xff\",\"delay_ms\":1}"),
+    BAD_ENVELOPE("{\"payload\":\"\\uzzzz\",\"delay_ms\":1}"),
+    BAD_ENVELOPE("{\"payload\":\"\x01\",\"delay_ms\":1}"),
+    BAD_ENVELOPE("{\"payload\":01,\"delay_ms\":1}"),
+    BAD_ENVELOPE("{'payload':1,'delay_ms':1}"),
     {{NULL}, "<deep>", 0, "|bad_envelope|"},
-    BAD_ENVELOPE_TIME("1.5"), BAD_ENVELOPE_TIME("1e3"), BAD_ENVELOPE_TIME("-5"), BAD_ENVELOPE_TIME("true"),
-    BAD_ENVELOPE_TIME("[]"), BAD_ENVELOPE_TIME("\"soon\""), BAD_ENVELOPE_TIME("1e400"),
+    BAD_ENVELOPE_TIME("1.5"),
+    BAD_ENVELOPE_TIME("1e3"),
+    BAD_ENVELOPE_TIME("-5"),
+    BAD_ENVELOPE_TIME("true"),
+    BAD_ENVELOPE_TIME("[]"),
+    BAD_ENVELOPE_TIME("\"soon\""),
+    BAD_ENVELOPE_TIME("1e400"),
     {{NULL}, "{\"payload\":1,\"delay_ms\":99999999999999}", 0, "|too_far|"},
     {{NULL}, "{\"payload\":1,\"deliver_at\":1790000000}", 0, "|seconds|"},
     {{NULL}, "{\"payload\":1,\"delay_ms\":1,\"deliver_at\":1790000000000}", 0, "|ambiguous|"},
@@ -118,7 +153,8 @@ static void make(struct made *made, const struct bad *bad)
     for (size_t i = 0; i < BAD_HEADERS_MAX && bad->headers[i] != NULL; i++) {
         const char *middle = strchr(bad->headers[i], '=');
         snprintf(made->names[i], sizeof(made->names[i]), "%.*s", (int)(middle - bad->headers[i]), bad->headers[i]);
-        made->headers[made->header_count++] = (struct record_header){span_of_text(made->names[i]), special_value(made, middle + 1)};
+        made->headers[made->header_count++] =
+            (struct record_header){span_of_text(made->names[i]), special_value(made, middle + 1)};
     }
     if (strcmp(bad->value, "<deep>") == 0) {
         made->deep = memory_new(DEEP, 1);
@@ -134,15 +170,17 @@ static void send_bad(struct scene *scene, const struct bad *bad)
 {
     struct made made;
     make(&made, bad);
-    kafka_client_produce(scene->producer, scene->in,
-                         &(struct kafka_client_output){.key = made.key, .value = made.value, .headers = made.headers,
-                                                       .header_count = made.header_count});
+    kafka_client_produce(
+        scene->producer, scene->in,
+        &(struct kafka_client_output){
+            .key = made.key, .value = made.value, .headers = made.headers, .header_count = made.header_count});
     scene->next_offset[0]++;
     free(made.deep);
 }
 
 /* The letter holds the record whole: key, value, its own headers first, then the error headers, each once. */
-static void check_letter(const struct scene *scene, const struct bad *bad, int64_t offset, const struct kafka_client_record *letter)
+static void
+check_letter(const struct scene *scene, const struct bad *bad, int64_t offset, const struct kafka_client_record *letter)
 {
     static const char *const names[] = {"topic", "partition", "offset", "group", "delivery.count", "message", "reason"};
     struct made made;
@@ -164,7 +202,8 @@ static void check_letter(const struct scene *scene, const struct bad *bad, int64
     assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.offset"), text);
     snprintf(text, sizeof(text), "|%s|", kafka_client_header_text(letter, "__dlq.errors.reason"));
     if (strstr(bad->reasons, text) == NULL) {
-        fail_msg("offset %" PRId64 " (%s, value %.60s): reason %s, not one of %s", offset, bad->headers[0], bad->value, text, bad->reasons);
+        fail_msg("offset %" PRId64 " (%s, value %.60s): reason %s, not one of %s", offset, bad->headers[0], bad->value,
+                 text, bad->reasons);
     }
     assert_true(strlen(kafka_client_header_text(letter, "__dlq.errors.message")) > 5);
     free(made.deep);
@@ -191,13 +230,17 @@ static bool refused_reached(void *context)
     return tarry_process_metric(expected->scene->process, "tarry_records_refused_total", NULL) >= expected->refused;
 }
 
-static void all_refused(struct scene *scene, const struct bad *bad, size_t count, const char *delay_header, const char *good_value)
+static void
+all_refused(struct scene *scene, const struct bad *bad, size_t count, const char *delay_header, const char *good_value)
 {
     scene_start(scene);
     for (size_t i = 0; i < count; i++) {
         send_bad(scene, &bad[i]);
-        scene_send(scene, &(struct scene_event){.delay_ms = NEIGHBOUR_DELAY_MS, .delay_header = delay_header, .ordered = true,
-                                                .value = span_of_text(good_value), .payload = span_of_text("1")});
+        scene_send(scene, &(struct scene_event){.delay_ms = NEIGHBOUR_DELAY_MS,
+                                                .delay_header = delay_header,
+                                                .ordered = true,
+                                                .value = span_of_text(good_value),
+                                                .payload = span_of_text("1")});
     }
     scene_flush(scene);
     assert_true(scene_await_all(scene, 30000));
@@ -229,17 +272,20 @@ static void bad_envelopes_are_refused(void **state)
 static void too_large_for_its_target(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("large", &(struct scene_options){.targets = "[{name: small, match: \"@-small\"}]"});
+    struct scene *scene =
+        scene_open("large", &(struct scene_options){.targets = "[{name: small, match: \"@-small\"}]"});
     static const char *const small[] = {"max.message.bytes=1000", NULL};
     char target[SCENE_NAME_MAX + 8];
     char value[5000];
     memset(value, 'v', sizeof(value));
     snprintf(target, sizeof(target), "%s-small", scene->prefix);
     kafka_topics_create(scene->bootstrap, target, 1, small);
-    struct record_header control[] = {{span_of_text("tarry-topic"), span_of_text(target)}, {span_of_text("tarry-delay"), span_of_text("500")}};
+    struct record_header control[] = {{span_of_text("tarry-topic"), span_of_text(target)},
+                                      {span_of_text("tarry-delay"), span_of_text("500")}};
     scene_start(scene);
     kafka_client_produce(scene->producer, scene->in,
-                         &(struct kafka_client_output){.value = {(const uint8_t *)value, sizeof(value)}, .headers = control, .header_count = 2});
+                         &(struct kafka_client_output){
+                             .value = {(const uint8_t *)value, sizeof(value)}, .headers = control, .header_count = 2});
     scene->next_offset[0]++;
     scene_send_delay(scene, 0, 1000, true);
     scene_flush(scene);

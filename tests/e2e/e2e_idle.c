@@ -16,8 +16,8 @@
 
 #define QUIET_MS 60000
 #define SETTLE_MS 5000
-#define TURNS_MOST 2.0     /* a second */
-#define CPU_MOST_MS 600    /* 1 % of a core */
+#define TURNS_MOST 2.0  /* a second */
+#define CPU_MOST_MS 600 /* 1 % of a core */
 
 static void nothing_to_do_is_nothing_done(void **state)
 {

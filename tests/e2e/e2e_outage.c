@@ -1,4 +1,5 @@
-/* Brokers and targets that are away: an outage is waited out and is never a record's fault; a missing target holds its lane only. */
+/* Brokers and targets that are away: an outage is waited out and is never a record's fault; a missing target holds its
+ * lane only. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,8 +62,12 @@ static const struct scene_options with_short_grace = {
 
 static void send_to(struct scene *scene, const char *target, int64_t delay_ms)
 {
-    scene_send(scene, &(struct scene_event){.delay_ms = delay_ms, .target = target, .lane = "late", .ordered = true,
-                                            .key = span_of_text("k"), .value = span_of_text("for a target")});
+    scene_send(scene, &(struct scene_event){.delay_ms = delay_ms,
+                                            .target = target,
+                                            .lane = "late",
+                                            .ordered = true,
+                                            .key = span_of_text("k"),
+                                            .value = span_of_text("for a target")});
 }
 
 static void missing_target_holds_its_lane_only(void **state)
@@ -97,7 +102,8 @@ static void missing_target_holds_its_lane_only(void **state)
     scene_close(scene);
 }
 
-static void assert_refused_whole(const struct scene *scene, const struct kafka_client_record *letter, const char *target)
+static void
+assert_refused_whole(const struct scene *scene, const struct kafka_client_record *letter, const char *target)
 {
     char offset[32];
     snprintf(offset, sizeof(offset), "%" PRId64, (int64_t)0);
@@ -106,6 +112,7 @@ static void assert_refused_whole(const struct scene *scene, const struct kafka_c
     assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.partition"), "0");
     assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.offset"), offset);
     assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.group"), scene->prefix);
+    fprintf(stderr, "refused: %s\n", kafka_client_header_text(letter, "__dlq.errors.message"));
     assert_non_null(strstr(kafka_client_header_text(letter, "__dlq.errors.message"), target));
     assert_string_equal(kafka_client_header_text(letter, "tarry-topic"), target);
     assert_string_equal(kafka_client_header_text(letter, "tarry-delay"), "500");
@@ -122,11 +129,13 @@ static void missing_beyond_the_grace_is_refused(void **state)
     snprintf(never, sizeof(never), "%s-late-never", scene->prefix);
     snprintf(there, sizeof(there), "%s-late-there", scene->prefix);
     scene_start(scene);
-    struct record_header control[] = {{span_of_text("tarry-topic"), span_of_text(never)}, {span_of_text("tarry-delay"), span_of_text("500")}};
-    kafka_client_produce(scene->producer, scene->in,
-                         &(struct kafka_client_output){.key = span_of_text("k"), .value = span_of_text("for a target"),
-                                                       .headers = control, .header_count = 2});
-    scene->next_offset[0]++; /* it has to end in the refused topic, so the ledger does not know it */
+    struct record_header control[] = {{span_of_text("tarry-topic"), span_of_text(never)},
+                                      {span_of_text("tarry-delay"), span_of_text("500")}};
+    kafka_client_produce(
+        scene->producer, scene->in,
+        &(struct kafka_client_output){
+            .key = span_of_text("k"), .value = span_of_text("for a target"), .headers = control, .header_count = 2});
+    scene->next_offset[0]++;     /* it has to end in the refused topic, so the ledger does not know it */
     send_to(scene, there, 1000); /* behind it in the same lane */
     scene_flush(scene);
     assert_true(scene_await_all(scene, 30000));

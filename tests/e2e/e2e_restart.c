@@ -1,4 +1,5 @@
-/* Ends and new starts: everything overdue at the start, SIGTERM in a burst, twice, while loading, and with the broker away. */
+/* Ends and new starts: everything overdue at the start, SIGTERM in a burst, twice, while loading, and with the broker
+ * away. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,8 @@ static void send_spread(struct scene *scene, int count, int64_t from_ms, int64_t
 static bool all_read(void *context)
 {
     struct scene *scene = context;
-    return tarry_process_metric(scene->process, "tarry_records_read_total", NULL) >= (double)ledger_sent_count(scene->ledger);
+    return tarry_process_metric(scene->process, "tarry_records_read_total", NULL) >=
+           (double)ledger_sent_count(scene->ledger);
 }
 
 /* Records are read, tarry ends before any is due, and starts again when all are overdue. */

@@ -1,5 +1,6 @@
 /*
- * Topics and offsets that change under a running or a stopped tarry (R8): nothing pending is lost, nothing is skipped in silence.
+ * Topics and offsets that change under a running or a stopped tarry (R8): nothing pending is lost, nothing is skipped
+ * in silence.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,13 +21,15 @@
 #include "tests/support/temp.h"
 
 /* Discovery and session ends within seconds instead of minutes. */
-#define QUICK "topic.metadata.refresh.interval.ms: 1000, consumer: {session.timeout.ms: 6000, heartbeat.interval.ms: 1000}"
+#define QUICK                                                                                                          \
+    "topic.metadata.refresh.interval.ms: 1000, consumer: {session.timeout.ms: 6000, heartbeat.interval.ms: 1000}"
 #define SESSION_OVER_MS 20000
 
 static bool all_read(void *context)
 {
     struct scene *scene = context;
-    return tarry_process_metric(scene->process, "tarry_records_read_total", NULL) >= (double)ledger_sent_count(scene->ledger);
+    return tarry_process_metric(scene->process, "tarry_records_read_total", NULL) >=
+           (double)ledger_sent_count(scene->ledger);
 }
 
 static void send_many(struct scene *scene, int count, int64_t delay_ms)
@@ -93,7 +96,8 @@ static void topic_recreated(void **state)
     scene->producer = kafka_client_producer_open(scene->bootstrap, NULL);
     for (int i = 0; i < 10; i++) {
         kafka_client_produce(scene->producer, scene->in,
-                             &(struct kafka_client_output){.value = span_of_text("of the new topic"), .headers = control, .header_count = 1});
+                             &(struct kafka_client_output){
+                                 .value = span_of_text("of the new topic"), .headers = control, .header_count = 1});
     }
     scene_flush(scene);
     assert_true(scene_await_all(scene, 30000)); /* the 50 */
@@ -150,7 +154,8 @@ static void offsets_reset_with_the_store(void **state)
     scene_finish(scene, 60000, false);
 }
 
-/* Without it the operator's order stands: all is read from there, what had gone out goes out again, under its own identity. */
+/* Without it the operator's order stands: all is read from there, what had gone out goes out again, under its own
+ * identity. */
 static void offsets_reset_without_the_store(void **state)
 {
     (void)state;

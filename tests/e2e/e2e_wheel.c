@@ -15,12 +15,12 @@
 
 #define EACH 20
 #define OTHERS 20000
-#define LAP_LATE_MS 3000 /* far less than a lap of any wheel that would be missed unseen, far more than a busy machine */
+#define LAP_LATE_MS                                                                                                    \
+    3000 /* far less than a lap of any wheel that would be missed unseen, far more than a busy machine */
 
-static const int64_t edges_ms[] = {1,    2,    9,    10,   11,   63,    64,    65,    99,    100,   101,   255,
-                                   256,  257,  511,  512,  513,  999,   1000,  1001,  1023,  1024,  1025,  4095,
-                                   4096, 4097, 8191, 8192, 8193, 16383, 16384, 16385, 59999, 60000, 60001, 65535,
-                                   65536, 65537};
+static const int64_t edges_ms[] = {1,    2,    9,    10,    11,    63,    64,    65,    99,    100,   101,   255,  256,
+                                   257,  511,  512,  513,   999,   1000,  1001,  1023,  1024,  1025,  4095,  4096, 4097,
+                                   8191, 8192, 8193, 16383, 16384, 16385, 59999, 60000, 60001, 65535, 65536, 65537};
 
 static void wheel_edges(void **state)
 {

@@ -60,7 +60,8 @@ static void check_record(const char *lane, int64_t offset, int64_t due_ms, size_
     }
     claim->done++;
     if (received == 0 && claim->untrue < SHOWN_MAX) {
-        fprintf(stderr, "partition %d offset %" PRId64 " (due %" PRId64 ", lane %s) is called done and never came out\n",
+        fprintf(stderr,
+                "partition %d offset %" PRId64 " (due %" PRId64 ", lane %s) is called done and never came out\n",
                 claim->partition, offset, due_ms, lane);
     }
     claim->untrue += received == 0;
@@ -94,8 +95,9 @@ static void check_forward(const struct claim *claim, struct claims *claims)
 {
     int32_t partition = claim->partition;
     if (claim->committed < claims->committed[partition] || claim->metadata.low_offset < claims->low[partition]) {
-        fail_msg("partition %d went back: committed %" PRId64 " after %" PRId64 ", C %" PRId64 " after %" PRId64, partition,
-                 claim->committed, claims->committed[partition], claim->metadata.low_offset, claims->low[partition]);
+        fail_msg("partition %d went back: committed %" PRId64 " after %" PRId64 ", C %" PRId64 " after %" PRId64,
+                 partition, claim->committed, claims->committed[partition], claim->metadata.low_offset,
+                 claims->low[partition]);
     }
     claims->committed[partition] = claim->committed;
     claims->low[partition] = claim->metadata.low_offset;
@@ -117,7 +119,8 @@ void claims_check(struct scene *scene, struct claims *claims)
             check_forward(claim, claims);
             ledger_each(scene->ledger, scene->in, partition, check_record, claim);
             if (claim->untrue > 0) {
-                fprintf(stderr, "partition %d: committed %" PRId64 ", metadata %s\n", partition, claim->committed, claim->text);
+                fprintf(stderr, "partition %d: committed %" PRId64 ", metadata %s\n", partition, claim->committed,
+                        claim->text);
             }
         }
         claims->done += claim->done;

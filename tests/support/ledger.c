@@ -58,8 +58,9 @@ struct ledger {
     char shown[LEDGER_KINDS][SHOWN_MAX][SHOWN_BYTES];
 };
 
-static const char *const kind_names[LEDGER_KINDS] = {
-    "missing", "repeated", "early", "out of order", "wrong bytes", "wrong headers", "wrong identity", "wrong target", "unknown"};
+static const char *const kind_names[LEDGER_KINDS] = {"missing",        "repeated",     "early",
+                                                     "out of order",   "wrong bytes",  "wrong headers",
+                                                     "wrong identity", "wrong target", "unknown"};
 
 /* ------------------------------------------------------------------------------------------------- digests */
 
@@ -230,7 +231,8 @@ static struct entry *find_entry(struct ledger *ledger, const struct record *reco
     return index == 0 ? NULL : &ledger->entries[index - 1];
 }
 
-static void compare_identity(struct ledger *ledger, const struct entry *entry, const struct record *record, size_t sources)
+static void
+compare_identity(struct ledger *ledger, const struct entry *entry, const struct record *record, size_t sources)
 {
     size_t ids = 0;
     size_t dues = 0;
@@ -239,9 +241,11 @@ static void compare_identity(struct ledger *ledger, const struct entry *entry, c
     struct span due = find_header(record, "tarry-due", &dues);
     snprintf(due_text, sizeof(due_text), "%" PRId64, entry->due_ms);
     if (sources != 1 || ids != 1 || dues != 1) {
-        violation(ledger, LEDGER_IDENTITY, "%s: %zu tarry-source, %zu tarry-id, %zu tarry-due", entry->source, sources, ids, dues);
+        violation(ledger, LEDGER_IDENTITY, "%s: %zu tarry-source, %zu tarry-id, %zu tarry-due", entry->source, sources,
+                  ids, dues);
     } else if (digest_span(DIGEST_START, id) != entry->id_digest) {
-        violation(ledger, LEDGER_IDENTITY, "%s: tarry-id is %.*s", entry->source, (int)id.length, (const char *)id.data);
+        violation(ledger, LEDGER_IDENTITY, "%s: tarry-id is %.*s", entry->source, (int)id.length,
+                  (const char *)id.data);
     } else if (!span_equals_text(due, due_text)) {
         violation(ledger, LEDGER_IDENTITY, "%s: tarry-due is %.*s, not %s", entry->source, (int)due.length,
                   (const char *)due.data, due_text);
@@ -256,7 +260,8 @@ static void compare_headers(struct ledger *ledger, const struct entry *entry, co
         own += !is_control(&record->headers[i]);
     }
     if (record->header_count != own + 3) {
-        violation(ledger, LEDGER_HEADERS, "%s: %zu headers are tarry's, not 3", entry->source, record->header_count - own);
+        violation(ledger, LEDGER_HEADERS, "%s: %zu headers are tarry's, not 3", entry->source,
+                  record->header_count - own);
     } else if (digest_headers(record->headers, record->header_count) != entry->headers) {
         violation(ledger, LEDGER_HEADERS, "%s: its %zu own headers are not as they were", entry->source, own);
     }
@@ -274,7 +279,8 @@ static void compare_bytes(struct ledger *ledger, const struct entry *entry, cons
     }
 }
 
-static struct stream *find_stream(struct ledger *ledger, const struct entry *entry, const char *topic, int32_t partition)
+static struct stream *
+find_stream(struct ledger *ledger, const struct entry *entry, const char *topic, int32_t partition)
 {
     for (size_t i = 0; i < ledger->stream_count; i++) {
         struct stream *stream = &ledger->streams[i];
@@ -303,8 +309,8 @@ static void compare_order(struct ledger *ledger, const struct entry *entry, cons
     bool behind = entry->due_ms < stream->last_due_ms ||
                   (entry->due_ms == stream->last_due_ms && entry->offset < stream->last_offset);
     if (behind) {
-        violation(ledger, LEDGER_ORDER, "%s (due %" PRId64 ") came after offset %" PRId64 " (due %" PRId64 ")", entry->source,
-                  entry->due_ms, stream->last_offset, stream->last_due_ms);
+        violation(ledger, LEDGER_ORDER, "%s (due %" PRId64 ") came after offset %" PRId64 " (due %" PRId64 ")",
+                  entry->source, entry->due_ms, stream->last_offset, stream->last_due_ms);
         return;
     }
     stream->last_due_ms = entry->due_ms;
@@ -330,8 +336,9 @@ void ledger_receive(struct ledger *ledger, const char *topic, int32_t partition,
     size_t sources = 0;
     struct entry *entry = find_entry(ledger, record, &sources);
     if (entry == NULL) {
-        violation(ledger, LEDGER_UNKNOWN, "%s/%d/%" PRId64 ": its tarry-source (%zu of them) names nothing that was sent", topic,
-                  partition, record->offset, sources);
+        violation(ledger, LEDGER_UNKNOWN,
+                  "%s/%d/%" PRId64 ": its tarry-source (%zu of them) names nothing that was sent", topic, partition,
+                  record->offset, sources);
         return;
     }
     if (strcmp(entry->target, topic) != 0) {
@@ -426,8 +433,8 @@ void ledger_assert(const struct ledger *ledger, bool repeats)
             bad++;
         }
     }
-    fprintf(stderr, "ledger: %zu sent, %zu came out, %zu repeats, lateness mean %.1f ms, most %" PRId64 " ms\n", ledger->count,
-            ledger->received, ledger->repeats, ledger_lateness_mean_ms(ledger), ledger->lateness_max_ms);
+    fprintf(stderr, "ledger: %zu sent, %zu came out, %zu repeats, lateness mean %.1f ms, most %" PRId64 " ms\n",
+            ledger->count, ledger->received, ledger->repeats, ledger_lateness_mean_ms(ledger), ledger->lateness_max_ms);
     if (bad > 0) {
         fail_msg("the ledger does not add up: %zu kinds of violations, listed above", bad);
     }

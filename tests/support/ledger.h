@@ -1,8 +1,9 @@
 /*
  * The ledger of an end-to-end test: what went in against what came out.
  *
- * Every record sent is entered with its due time; every record received is looked up by its tarry-source header and compared: target,
- * bytes, headers, identity, never early, in order. It decides by itself what an output has to look like, and shares no code with tarry.
+ * Every record sent is entered with its due time; every record received is looked up by its tarry-source header and
+ * compared: target, bytes, headers, identity, never early, in order. It decides by itself what an output has to look
+ * like, and shares no code with tarry.
  */
 #ifndef TARRY_TESTS_SUPPORT_LEDGER_H
 #define TARRY_TESTS_SUPPORT_LEDGER_H
@@ -25,7 +26,7 @@ struct ledger_sent {
     bool ordered;       /* read long enough before it comes due that its place is fixed */
     struct span key;    /* as they have to come out */
     struct span value;
-    struct span id;     /* absent: topic/partition/offset */
+    struct span id;                      /* absent: topic/partition/offset */
     const struct record_header *headers; /* as sent; the ledger leaves out what is tarry's */
     size_t header_count;
 };
@@ -69,7 +70,8 @@ size_t ledger_violations(const struct ledger *ledger, enum ledger_violation kind
 
 /* Walks all entries sent from a partition; `received` is the number of outputs so far. */
 typedef void ledger_each_fn(const char *lane, int64_t offset, int64_t due_ms, size_t received, void *context);
-void ledger_each(const struct ledger *ledger, const char *topic, int32_t partition, ledger_each_fn *each, void *context);
+void ledger_each(
+    const struct ledger *ledger, const char *topic, int32_t partition, ledger_each_fn *each, void *context);
 
 /* Fails the running cmocka test, with the first violations of each kind, unless every record came out in the right way;
  * repeats: the same record more than once is allowed (each repeat is still compared whole). */

@@ -78,7 +78,8 @@ static void add_piece(struct buffer *text, const struct scene *scene, const char
     }
 }
 
-static void add_optional(struct buffer *text, const struct scene *scene, const char *before, const char *piece, const char *after)
+static void
+add_optional(struct buffer *text, const struct scene *scene, const char *before, const char *piece, const char *after)
 {
     if (piece != NULL) {
         buffer_add_text(text, before);
@@ -96,7 +97,8 @@ void scene_configure(struct scene *scene, const struct scene_options *options)
     buffer_add_text(&text, "}\n");
     buffer_add_format(&text, "store: {path: \"%s\", max_size: %s, checkpoint: 100ms}\n", scene->store_path,
                       options->store_size == NULL ? "1GiB" : options->store_size);
-    buffer_add_format(&text, "sources:\n  - {topic: %s, dialects: [tarry], refused_topic: %s, default_target: ", scene->in,
+    buffer_add_format(&text,
+                      "sources:\n  - {topic: %s, dialects: [tarry], refused_topic: %s, default_target: ", scene->in,
                       scene->refused);
     add_piece(&text, scene, options->default_target == NULL ? "@-out" : options->default_target);
     add_optional(&text, scene, ", ", options->source, "");
@@ -222,7 +224,9 @@ static void add_header(struct record_header *headers, size_t *count, const char 
 static size_t build_headers(const struct scene_event *event, struct record_header *headers, const char *time)
 {
     size_t count = 0;
-    const char *name = event->due_ms != 0 ? "tarry-at" : event->delay_header == NULL ? "tarry-delay" : event->delay_header;
+    const char *name = event->due_ms != 0            ? "tarry-at"
+                       : event->delay_header == NULL ? "tarry-delay"
+                                                     : event->delay_header;
     if (name[0] != '\0') {
         add_header(headers, &count, name, span_of_text(time));
     }

@@ -1,8 +1,9 @@
 /*
- * The scene of an end-to-end test: a real broker (one for all tests of a program), topics of its own, a configuration, a tarry process, a
- * producer, a reader of the outputs, and the ledger that compares the two.
+ * The scene of an end-to-end test: a real broker (one for all tests of a program), topics of its own, a configuration,
+ * a tarry process, a producer, a reader of the outputs, and the ledger that compares the two.
  *
- * One scene at a time. What fails here fails the running cmocka test; scene_teardown then shows tarry's log and cleans up.
+ * One scene at a time. What fails here fails the running cmocka test; scene_teardown then shows tarry's log and cleans
+ * up.
  */
 #ifndef TARRY_TESTS_SUPPORT_SCENE_H
 #define TARRY_TESTS_SUPPORT_SCENE_H
@@ -19,15 +20,15 @@
 
 /* All optional (zero-initialised). Texts are pieces of YAML; in them "@" stands for the scene's topic prefix. */
 struct scene_options {
-    int partitions;          /* of the input topic; 0: 1 */
-    const char *source;      /* further keys of the source, flow style: "envelope: true, routes: {A: @-a}" */
-    const char *targets;     /* entries of `targets:`, flow style: "[{name: a, match: \"@-a\"}]" */
-    const char *more;        /* further top-level lines */
-    const char *store_path;  /* NULL: in the scratch folder */
-    const char *store_size;  /* NULL: 1GiB */
-    const char *kafka;       /* further keys of `kafka:`, flow style, with producer's and consumer's */
-    const char *default_target; /* NULL: "@-out" */
-    const char *in;          /* NULL: "<prefix>-in" */
+    int partitions;                   /* of the input topic; 0: 1 */
+    const char *source;               /* further keys of the source, flow style: "envelope: true, routes: {A: @-a}" */
+    const char *targets;              /* entries of `targets:`, flow style: "[{name: a, match: \"@-a\"}]" */
+    const char *more;                 /* further top-level lines */
+    const char *store_path;           /* NULL: in the scratch folder */
+    const char *store_size;           /* NULL: 1GiB */
+    const char *kafka;                /* further keys of `kafka:`, flow style, with producer's and consumer's */
+    const char *default_target;       /* NULL: "@-out" */
+    const char *in;                   /* NULL: "<prefix>-in" */
     const char *outs[SCENE_OUTS_MAX]; /* output topics made and read beside "<prefix>-out" */
 };
 
@@ -85,17 +86,17 @@ void scene_stop(struct scene *scene);
 /* An event to send. One of delay_ms, due_ms counts: due_ms 0 = by delay. */
 struct scene_event {
     int32_t partition;
-    int64_t delay_ms;    /* sent as tarry-delay, from the record's timestamp, which is now */
-    int64_t due_ms;      /* sent as tarry-at */
+    int64_t delay_ms;         /* sent as tarry-delay, from the record's timestamp, which is now */
+    int64_t due_ms;           /* sent as tarry-at */
     const char *delay_header; /* NULL: tarry-delay; "": the time stands in the value */
-    struct span payload; /* what has to come out when it is not the value; absent: the value */
-    const char *target;  /* NULL: the default target, no header */
-    const char *route;   /* the topic where the envelope's type leads; NULL: target counts */
-    const char *lane;    /* NULL: default */
+    struct span payload;      /* what has to come out when it is not the value; absent: the value */
+    const char *target;       /* NULL: the default target, no header */
+    const char *route;        /* the topic where the envelope's type leads; NULL: target counts */
+    const char *lane;         /* NULL: default */
     bool ordered;
     struct span key;
     struct span value;
-    struct span id;      /* absent: none */
+    struct span id; /* absent: none */
     const struct record_header *headers;
     size_t header_count;
 };
@@ -126,7 +127,8 @@ bool scene_await_all(struct scene *scene, int64_t timeout_ms);
 /* Reads on until `count` of what was sent have come out; false when they have not within timeout_ms. */
 bool scene_await_count(struct scene *scene, size_t count, int64_t timeout_ms);
 
-/* The closing check of most tests: all out within timeout_ms, tarry ends well, nothing more comes, the ledger adds up. */
+/* The closing check of most tests: all out within timeout_ms, tarry ends well, nothing more comes, the ledger adds up.
+ * */
 void scene_finish(struct scene *scene, int64_t timeout_ms, bool repeats);
 
 #endif

@@ -50,7 +50,8 @@ static void run_child(const char *path, char *const arguments[], int log, pid_t 
     _exit(127);
 }
 
-struct tarry_process *tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra)
+struct tarry_process *
+tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra)
 {
     struct tarry_process *process = memory_new(1, sizeof(*process));
     process->http_port = http_port;
@@ -60,8 +61,8 @@ struct tarry_process *tarry_process_start(const char *config_path, const char *l
         fail_msg("cannot open %s: %s", log_path, strerror(errno));
     }
     const char *path = program();
-    char *arguments[] = {(char *)(uintptr_t)path, (char *)(uintptr_t)"serve", (char *)(uintptr_t)"-c",
-                         (char *)(uintptr_t)config_path, (char *)(uintptr_t)extra, NULL};
+    char *arguments[] = {(char *)(uintptr_t)path,        (char *)(uintptr_t) "serve", (char *)(uintptr_t) "-c",
+                         (char *)(uintptr_t)config_path, (char *)(uintptr_t)extra,    NULL};
     pid_t parent = getpid();
     process->pid = fork();
     if (process->pid == 0) {

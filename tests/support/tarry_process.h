@@ -1,6 +1,7 @@
 /*
  * The real tarry as a child process of a test: started with a configuration file, watched over its HTTP port, ended in
- * every way there is. It dies with the test. The program is named by the environment variable E2E_TARRY_BIN (ctest sets it).
+ * every way there is. It dies with the test. The program is named by the environment variable E2E_TARRY_BIN (ctest sets
+ * it).
  *
  * What fails here fails the running cmocka test, and prints the end of tarry's log.
  */
@@ -14,9 +15,10 @@
 
 struct tarry_process;
 
-/* Runs `tarry serve -c config_path [extra]`; stdout and stderr are appended to log_path. extra: one more argument or NULL.
- * http_port is where its configuration makes it listen. Never NULL; does not wait. */
-struct tarry_process *tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra);
+/* Runs `tarry serve -c config_path [extra]`; stdout and stderr are appended to log_path. extra: one more argument or
+ * NULL. http_port is where its configuration makes it listen. Never NULL; does not wait. */
+struct tarry_process *
+tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra);
 
 /* kill -9 if it still runs, and frees. NULL is allowed. */
 void tarry_process_free(struct tarry_process *process);

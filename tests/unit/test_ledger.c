@@ -32,8 +32,16 @@ struct output {
 
 static void send_at(struct ledger *ledger, int64_t offset, int64_t due_ms)
 {
-    struct ledger_sent sent = {.topic = "in", .partition = 2, .offset = offset, .due_ms = due_ms, .target = "out", .lane = "default",
-                               .ordered = true, .key = span_of_text("k"), .value = span_of_text("v"), .headers = own,
+    struct ledger_sent sent = {.topic = "in",
+                               .partition = 2,
+                               .offset = offset,
+                               .due_ms = due_ms,
+                               .target = "out",
+                               .lane = "default",
+                               .ordered = true,
+                               .key = span_of_text("k"),
+                               .value = span_of_text("v"),
+                               .headers = own,
                                .header_count = sizeof(own) / sizeof(own[0])};
     ledger_send(ledger, &sent);
 }
@@ -50,8 +58,12 @@ static struct output *output_of(struct output *output, int64_t offset, int64_t d
     output->headers[3] = (struct record_header){span_of_text("tarry-id"), span_of_text(output->source)};
     output->headers[4] = (struct record_header){span_of_text("tarry-due"), span_of_text(output->due)};
     output->headers[5] = (struct record_header){span_of_text("tarry-source"), span_of_text(output->source)};
-    output->record = (struct record){.key = span_of_text("k"), .value = span_of_text("v"), .headers = output->headers,
-                                     .header_count = 6, .timestamp_ms = due_ms + 1, .timestamp = RECORD_TIMESTAMP_APPEND};
+    output->record = (struct record){.key = span_of_text("k"),
+                                     .value = span_of_text("v"),
+                                     .headers = output->headers,
+                                     .header_count = 6,
+                                     .timestamp_ms = due_ms + 1,
+                                     .timestamp = RECORD_TIMESTAMP_APPEND};
     return output;
 }
 
@@ -205,8 +217,16 @@ static void given_id_is_expected(void **state)
     (void)state;
     struct ledger *ledger = ledger_new();
     struct output output;
-    struct ledger_sent sent = {.topic = "in", .partition = 2, .offset = 7, .due_ms = DUE, .target = "out", .lane = "default",
-                               .key = span_of_text("k"), .value = span_of_text("v"), .id = span_of_text("mine"), .headers = own,
+    struct ledger_sent sent = {.topic = "in",
+                               .partition = 2,
+                               .offset = 7,
+                               .due_ms = DUE,
+                               .target = "out",
+                               .lane = "default",
+                               .key = span_of_text("k"),
+                               .value = span_of_text("v"),
+                               .id = span_of_text("mine"),
+                               .headers = own,
                                .header_count = sizeof(own) / sizeof(own[0])};
     ledger_send(ledger, &sent);
     output_of(&output, 7, DUE)->headers[3].value = span_of_text("mine");
@@ -240,10 +260,18 @@ static void unknown_source_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_right),           cmocka_unit_test(missing_is_seen),      cmocka_unit_test(repeat_is_seen),
-        cmocka_unit_test(early_is_seen),       cmocka_unit_test(order_is_seen),        cmocka_unit_test(key_bytes_are_seen),
-        cmocka_unit_test(value_bytes_are_seen), cmocka_unit_test(headers_are_seen),    cmocka_unit_test(identity_is_seen),
-        cmocka_unit_test(given_id_is_expected), cmocka_unit_test(target_is_seen),      cmocka_unit_test(unknown_source_is_seen),
+        cmocka_unit_test(all_right),
+        cmocka_unit_test(missing_is_seen),
+        cmocka_unit_test(repeat_is_seen),
+        cmocka_unit_test(early_is_seen),
+        cmocka_unit_test(order_is_seen),
+        cmocka_unit_test(key_bytes_are_seen),
+        cmocka_unit_test(value_bytes_are_seen),
+        cmocka_unit_test(headers_are_seen),
+        cmocka_unit_test(identity_is_seen),
+        cmocka_unit_test(given_id_is_expected),
+        cmocka_unit_test(target_is_seen),
+        cmocka_unit_test(unknown_source_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
