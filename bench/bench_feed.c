@@ -54,7 +54,7 @@ static rd_kafka_resp_err_t produce(rd_kafka_topic_t *topic, rd_kafka_t *producer
 }
 
 /* False: the local queue is full; a while was given to it. */
-static bool send(struct bench_feed *feed)
+static bool send_next(struct bench_feed *feed)
 {
     int64_t now_ms = bench_run_wall_ms();
     int64_t due_ms = now_ms + random_between(&feed->random, feed->options.least_ms, feed->options.most_ms);
@@ -108,7 +108,7 @@ static void *work(void *context)
         if (count <= 0) {
             bench_run_sleep_ms(TICK_MS);
         }
-        while (count > 0 && send(feed)) {
+        while (count > 0 && send_next(feed)) {
             count--;
         }
         rd_kafka_poll(feed->producer, 0);

@@ -4,7 +4,7 @@ target_compile_definitions(tarry_options INTERFACE _GNU_SOURCE TARRY_VERSION="${
 target_compile_options(tarry_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes
     -Wmissing-declarations -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef -Wvla
-    -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference -Wdouble-promotion -Wno-overlength-strings
+    -Wswitch-enum -Wimplicit-fallthrough -Wdouble-promotion -Wno-overlength-strings
     -fno-common -fstack-protector-strong)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(tarry_options INTERFACE -Wduplicated-cond -Wduplicated-branches -Wlogical-op)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bridge/refusal.h"
 #include "ops/daemon_state.h"
 #include "scheduler/bucket.h"
 
@@ -48,10 +49,16 @@ static struct refusal refusal_of(struct daemon *daemon, const struct partition *
     if (row->refused) {
         return row->refusal;
     }
-    struct refusal refusal = {.reason = deliver->reason == DELIVERY_UNKNOWN_TOPIC ? REFUSAL_UNKNOWN_TARGET
-                                                                                  : REFUSAL_UNDELIVERABLE};
+    struct refusal refusal;
     const char *text = in_flight_text(&daemon->in_flight, partition->epoch, deliver->lane, deliver->sequence);
-    memccpy(refusal.text, text, '\0', sizeof(refusal.text) - 1);
+    struct refusal_shown target = refusal_show(row->decoded.target);
+    if (deliver->reason == DELIVERY_UNKNOWN_TOPIC) {
+        refusal_set(&refusal, REFUSAL_UNKNOWN_TARGET,
+                    "target topic %s does not exist, and did not for unknown_topic_grace: make it, or correct tarry-topic (%s)", target.text,
+                    text);
+    } else {
+        refusal_set(&refusal, REFUSAL_UNDELIVERABLE, "the broker does not take this record for topic %s: %s", target.text, text);
+    }
     return refusal;
 }
 

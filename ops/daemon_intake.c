@@ -7,6 +7,7 @@
 
 #define EVENTS_MAX 512  /* of one turn: with their step they take a few milliseconds */
 #define REPORTS_MAX 1024
+#define FAILURE_TOLD_MS 5000
 
 static struct partition *find_partition(struct daemon *daemon, const struct source_event *event)
 {
@@ -84,9 +85,9 @@ static void take_gone(struct daemon *daemon, struct partition *partition, const 
     }
     partition->state = PARTITIONS_DRAINING;
     snprintf(partition->problem, sizeof(partition->problem),
-             "%s: what is pending still leaves, nothing more is read. If the topic was recreated, restart with --accept-change to read the new "
-             "one from its beginning",
-             text);
+             "%s/%" PRId32 ": %s: what is pending still leaves, nothing more is read. If the topic was recreated, restart with --accept-change "
+             "to read the new one from its beginning",
+             partition->topic, partition->number, text);
     log_write(LOG_LEVEL_ERROR, "topic_changed",
               LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s",
               partition->problem);
@@ -97,12 +98,18 @@ static void take_committed(struct daemon *daemon, struct partition *partition, c
 {
     metrics_add(daemon->metrics, METRIC_COMMITS,
                 event->acknowledged ? METRICS_RESULT_OK : METRICS_RESULT_FAILED, 0, 1);
-    if (!event->acknowledged) {
+    if (partition == NULL) {
+        return;
+    }
+    if (event->acknowledged) {
+        partition->commit_fails = false;
+    } else if (!partition->commit_fails) { /* told once until one succeeds: it is tried again four times a second */
+        partition->commit_fails = true;
         log_write(LOG_LEVEL_WARNING, "commit_failed",
                   LOG_FIELDS(LOG_TEXT("topic", event->topic), LOG_NUMBER("partition", event->partition)),
                   "the frontier was not committed (%s); a newer one is committed soon", event->text);
     }
-    if (partition != NULL && partition->gained) {
+    if (partition->gained) {
         daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit =
             event->acknowledged ? COMMIT_ACKNOWLEDGED : COMMIT_FAILED;
     }
@@ -179,6 +186,7 @@ static void count_delivered(struct daemon *daemon, const struct in_flight_item *
                     (double)(daemon->now.mono.ms - item->sent_ms) / 1000.0);
     if (item->refused_for != REFUSAL_NONE) {
         metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, item->refused_for, 1);
+        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, item->refused_for, 1);
     } else if (!item->as_refused) {
         metrics_add(daemon->metrics, METRIC_DELIVERED, item->lane, 0, 1);
         metrics_observe(daemon->metrics, METRIC_LATENESS_SECONDS, item->lane, 0,
@@ -186,8 +194,14 @@ static void count_delivered(struct daemon *daemon, const struct in_flight_item *
     }
 }
 
-static void log_failure(const struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
+/* An outage fails every record of a lane: it is told once in a while. A record's own fault is told for each. */
+static void log_failure(struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
 {
+    int64_t *told_ms = &daemon->failure_told_ms[item->lane];
+    if (report->failure != DELIVERY_FAULT && *told_ms != 0 && daemon->now.mono.ms - *told_ms < FAILURE_TOLD_MS) {
+        return;
+    }
+    *told_ms = report->failure == DELIVERY_FAULT ? *told_ms : daemon->now.mono.ms;
     log_write(LOG_LEVEL_WARNING, "delivery_failed",
               LOG_FIELDS(LOG_TEXT("target", daemon->lanes.names[item->lane]), LOG_TEXT("error", report->error)), "%s",
               report->failure == DELIVERY_FAULT ? "a record cannot be delivered: it goes to the refused topic"

@@ -38,8 +38,10 @@ void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t numb
 
 static void tell(struct partition *partition, enum log_level level, const char *event, const char *text)
 {
-    bool same = strcmp(partition->problem, text) == 0;
-    snprintf(partition->problem, sizeof(partition->problem), "%s", text);
+    char problem[PARTITIONS_PROBLEM_MAX];
+    snprintf(problem, sizeof(problem), "%s/%" PRId32 ": %s", partition->topic, partition->number, text);
+    bool same = strcmp(partition->problem, problem) == 0;
+    memcpy(partition->problem, problem, sizeof(problem));
     if (!same) {
         log_write(level, event,
                   LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s", text);

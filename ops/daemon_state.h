@@ -76,6 +76,7 @@ struct daemon {
     bool connected;
     bool was_connected;
     char trouble[256];
+    int64_t failure_told_ms[LANES_MAX]; /* when a failing lane was last told of, monotonic; 0: never */
     bool sink_full;
     bool store_reading;      /* a read snapshot is open in this turn */
     bool stopping;

@@ -20,7 +20,7 @@ enum partitions_state {
     PARTITIONS_LEAVING,
 };
 
-#define PARTITIONS_PROBLEM_MAX 512
+#define PARTITIONS_PROBLEM_MAX 768
 
 struct partition {
     enum partitions_state state;
@@ -34,6 +34,7 @@ struct partition {
     bool start_over;     /* OPENING: by order, as if nothing had been known */
     int64_t retry_at_ms; /* OPENING: next attempt, monotonic */
     int64_t leave_by_ms; /* LEAVING: give up waiting, monotonic */
+    bool commit_fails;   /* the last commit was refused, and that was told */
     int64_t low;         /* the log's start as last looked up */
     struct metadata_identity identity;
     char problem[PARTITIONS_PROBLEM_MAX]; /* "" or why it is not as it should be */

@@ -1,0 +1,151 @@
+/*
+ * tarry_bench: measures tarry beside what it is held against. scripts/bench starts it with a broker and a folder; it is
+ * its own passthrough and timer too, as processes of their own.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_facts.h"
+#include "bench/bench_kafka.h"
+#include "bench/bench_passthrough.h"
+#include "bench/bench_report.h"
+#include "bench/bench_run.h"
+#include "bench/bench_sections.h"
+#include "bench/bench_timer.h"
+
+struct section {
+    const char *name;
+    void (*run)(struct bench_run *run);
+    bool wanted;
+};
+
+/* In this order: memory leaves its ten million for recovery. */
+static struct section sections[] = {
+    {"throughput", bench_throughput_section, false},   {"lateness", bench_lateness_section, false},
+    {"ingest", bench_ingest_section, false},           {"memory", bench_pending_memory_section, false},
+    {"recovery", bench_pending_recovery_section, false}, {"store", bench_checkpoint_section, false},
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+struct arguments {
+    const char *commit;
+    const char *kafka_version;
+    const char *output; /* NULL: a table; "json"; or the file for the JSON, beside the table */
+};
+
+static const struct option options[] = {{"bootstrap", required_argument, NULL, 'b'}, {"tarry", required_argument, NULL, 't'},
+                                        {"store-program", required_argument, NULL, 'p'}, {"folder", required_argument, NULL, 'f'},
+                                        {"commit", required_argument, NULL, 'c'},    {"kafka-version", required_argument, NULL, 'k'},
+                                        {"section", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+                                        {"quick", no_argument, NULL, 'q'},           {NULL, 0, NULL, 0}};
+
+static void want(const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        bool same = strcmp(name, sections[i].name) == 0;
+        sections[i].wanted = sections[i].wanted || same;
+        found = found || same;
+    }
+    if (!found) {
+        bench_run_fail("there is no section %s: throughput, lateness, ingest, memory, recovery, store", name);
+    }
+}
+
+static bool take(struct bench_run *run, struct arguments *arguments, int option)
+{
+    switch (option) {
+    case 'b': run->bootstrap = optarg; return true;
+    case 't': run->tarry = optarg; return true;
+    case 'p': run->store_program = optarg; return true;
+    case 'f': run->folder = optarg; return true;
+    case 'c': arguments->commit = optarg; return true;
+    case 'k': arguments->kafka_version = optarg; return true;
+    case 'o': arguments->output = optarg; return true;
+    case 's': want(optarg); return true;
+    case 'q': run->quick = true; return true;
+    default: return false;
+    }
+}
+
+static void parse(int argc, char **argv, struct bench_run *run, struct arguments *arguments)
+{
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (!take(run, arguments, option)) {
+            bench_run_fail("see scripts/bench");
+        }
+    }
+    bool any = false;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        any = any || sections[i].wanted;
+    }
+    for (size_t i = 0; i < SECTIONS && !any; i++) {
+        sections[i].wanted = true;
+    }
+    if (run->bootstrap == NULL || run->tarry == NULL || run->folder == NULL || run->store_program == NULL) {
+        bench_run_fail("--bootstrap, --tarry, --store-program and --folder are needed: see scripts/bench");
+    }
+}
+
+static void run_sections(struct bench_run *run)
+{
+    if (sections[0].wanted || sections[1].wanted) {
+        bench_throughput_warm_up(run);
+    }
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (sections[i].wanted) {
+            sections[i].run(run);
+        }
+    }
+    bench_pending_close(run);
+}
+
+static void report(const struct bench_run *run, const struct bench_facts *facts, const char *output)
+{
+    if (output != NULL && strcmp(output, "json") == 0) {
+        bench_report_json(run, facts, stdout);
+        return;
+    }
+    bench_report_table(run, facts, stdout);
+    if (output == NULL) {
+        return;
+    }
+    FILE *file = fopen(output, "w");
+    if (file == NULL) {
+        bench_run_fail("cannot write %s: %s", output, strerror(errno));
+    }
+    bench_report_json(run, facts, file);
+    fclose(file);
+}
+
+static int measure(int argc, char **argv)
+{
+    static const char *const client_settings[] = {NULL};
+    struct bench_run run = {.self = "/proc/self/exe", .figures = bench_figures_new()};
+    struct bench_facts facts = {.count = 0};
+    struct arguments arguments = {"unknown", "unknown", NULL};
+    parse(argc, argv, &run, &arguments);
+    bench_facts_collect(&run, arguments.commit, arguments.kafka_version, &facts);
+    run.client = bench_kafka_new(RD_KAFKA_PRODUCER, bench_kafka_conf(run.bootstrap, client_settings));
+    run_sections(&run);
+    report(&run, &facts, arguments.output);
+    rd_kafka_destroy(run.client);
+    bench_figures_free(run.figures);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 6 && strcmp(argv[1], "passthrough") == 0) {
+        return bench_passthrough_main(argv + 2);
+    }
+    if (argc == 7 && strcmp(argv[1], "timer") == 0) {
+        return bench_timer_main(argv + 2);
+    }
+    return measure(argc, argv);
+}

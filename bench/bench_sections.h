@@ -1,0 +1,20 @@
+/* The sections: each measures, and adds to run->figures. README.md says what the figures mean. */
+#ifndef TARRY_BENCH_BENCH_SECTIONS_H
+#define TARRY_BENCH_BENCH_SECTIONS_H
+
+#include "bench/bench_run.h"
+
+/* Not a section: the broker's code is slow until it has been compiled, and would favour whoever comes last. */
+void bench_throughput_warm_up(struct bench_run *run);
+
+void bench_throughput_section(struct bench_run *run);
+void bench_lateness_section(struct bench_run *run);
+void bench_ingest_section(struct bench_run *run);
+void bench_pending_memory_section(struct bench_run *run);
+void bench_pending_recovery_section(struct bench_run *run);
+void bench_checkpoint_section(struct bench_run *run);
+
+/* Ends what bench_pending_memory_section has left for recovery. */
+void bench_pending_close(struct bench_run *run);
+
+#endif

@@ -1,0 +1,29 @@
+#include "bench/bench_targets.h"
+
+#define TIMER "lateness_timer_p99_at_5000"
+
+static double median_of(const struct bench_figures *figures, const char *name, bool *measured)
+{
+    const struct bench_figures_one *figure = bench_figures_find(figures, name);
+    *measured = *measured && figure != NULL;
+    return figure == NULL ? 0 : bench_figures_median(figure);
+}
+
+static struct bench_targets_one judge(const struct bench_figures *figures, const char *name, const char *rule, double limit, bool at_least)
+{
+    struct bench_targets_one target = {.name = name, .rule = rule, .measured = true, .limit = limit};
+    target.value = median_of(figures, name, &target.measured);
+    target.met = target.measured && (at_least ? target.value >= limit : target.value <= limit);
+    return target;
+}
+
+void bench_targets_judge(const struct bench_figures *figures, struct bench_targets_one targets[BENCH_TARGETS])
+{
+    bool timer = true;
+    double timer_p99 = median_of(figures, TIMER, &timer);
+    targets[0] = judge(figures, "ratio", "at least half of passthrough", 0.5, true);
+    targets[1] = judge(figures, "lateness_tarry_p99_at_5000", "at most twice the bare timer's P99 and 2 ms", 2 * timer_p99 + 2, false);
+    targets[1].measured = targets[1].measured && timer;
+    targets[2] = judge(figures, "rss_anon_at_10000000", "10 M pending in at most 300 MB of RssAnon", 300, false);
+    targets[3] = judge(figures, "recovery_s", "at most 5 s from kill -9 to the first due record", 5, false);
+}

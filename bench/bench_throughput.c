@@ -1,0 +1,156 @@
+/* Steady state: how many records leave per second while as many come in, passthrough and tarry in turn. */
+#include <inttypes.h>
+
+#include "bench/bench_child.h"
+#include "bench/bench_feed.h"
+#include "bench/bench_kafka.h"
+#include "bench/bench_passthrough.h"
+#include "bench/bench_sections.h"
+#include "bench/bench_tarry.h"
+
+#define UNREAD_MOST 200000
+
+static const char section[] = "throughput";
+
+struct window {
+    int64_t began_us;
+    int64_t acknowledged;
+};
+
+static void add(struct bench_run *run, const char *name, const char *unit, double value)
+{
+    bench_figures_add(run->figures, section, name, unit, value);
+}
+
+static struct bench_feed *feed_start(const struct bench_run *run, const char *topic, int64_t (*read)(void *), void *context)
+{
+    struct bench_feed_options options = {.topic = topic,
+                                         .least_ms = 1000,
+                                         .most_ms = bench_run_size(run, 60000, 6000),
+                                         .unread_most = UNREAD_MOST,
+                                         .read = read,
+                                         .context = context};
+    return bench_feed_start(run, &options);
+}
+
+static void feed_end(struct bench_feed *feed)
+{
+    bench_feed_stop(feed);
+    bench_feed_join(feed);
+    bench_feed_free(feed);
+}
+
+static struct window window_begin(struct bench_run *run, const char *output)
+{
+    return (struct window){bench_run_mono_us(), bench_kafka_end(run, output)};
+}
+
+static double window_rate(struct bench_run *run, const char *output, const struct window *window, double *took_s)
+{
+    int64_t acknowledged = bench_kafka_end(run, output) - window->acknowledged;
+    *took_s = (double)(bench_run_mono_us() - window->began_us) / 1e6;
+    return (double)acknowledged / *took_s;
+}
+
+static int64_t measure_ms(const struct bench_run *run)
+{
+    return bench_run_size(run, 60000, 6000);
+}
+
+static double run_passthrough(struct bench_run *run, int64_t warm_ms)
+{
+    struct bench_passthrough passthrough;
+    double took_s = 0;
+    bench_passthrough_start(run, &passthrough);
+    struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
+    bench_run_sleep_ms(warm_ms);
+    struct window window = window_begin(run, passthrough.output);
+    int64_t cpu_ms = bench_child_cpu_ms(passthrough.pid);
+    bench_run_sleep_ms(measure_ms(run));
+    double rate = window_rate(run, passthrough.output, &window, &took_s);
+    cpu_ms = bench_child_cpu_ms(passthrough.pid) - cpu_ms;
+    bench_run_say("  passthrough: %.0f/s over %.1f s, CPU %.1f s", rate, took_s, (double)cpu_ms / 1000);
+    add(run, "passthrough_cpu_us_per_record", "us", (double)cpu_ms * 1000 / (rate * took_s));
+    feed_end(feed);
+    bench_passthrough_stop(run, &passthrough);
+    return rate;
+}
+
+static int64_t tarry_read(void *context)
+{
+    return (int64_t)bench_tarry_metric(context, "tarry_records_read_total");
+}
+
+/* That it is steady: what is on disk, and how far behind it is, at the end of the window. */
+static void note_tarry(struct bench_run *run, const struct bench_tarry *tarry, const struct bench_tarry_cost *before, double records)
+{
+    struct bench_tarry_cost now = bench_tarry_cost(tarry);
+    double rows = (double)bench_tarry_rows(tarry);
+    double written_mb = (double)(now.written_bytes - before->written_bytes) / 1e6;
+    double pending = bench_tarry_metric(tarry, "tarry_pending");
+    double overdue = bench_tarry_metric(tarry, "tarry_overdue");
+    bench_run_say("  tarry: CPU %.1f s, %.0f MB written, at the end %.0f pending, %.0f rows and %.0f MB on disk, %.0f overdue",
+                  (double)(now.cpu_ms - before->cpu_ms) / 1000, written_mb, pending, rows,
+                  (double)bench_tarry_disk_bytes(tarry) / 1e6, overdue);
+    add(run, "tarry_cpu_us_per_record", "us", (double)(now.cpu_ms - before->cpu_ms) * 1000 / records);
+    add(run, "tarry_disk_written", "MB", written_mb);
+    add(run, "tarry_pending_at_end", "records", pending);
+    add(run, "tarry_rows_on_disk_at_end", "rows", rows);
+    add(run, "tarry_store_at_end", "MB", (double)bench_tarry_disk_bytes(tarry) / 1e6);
+    add(run, "tarry_overdue_at_end", "records", overdue);
+}
+
+static double run_tarry(struct bench_run *run, int64_t warm_ms)
+{
+    struct bench_tarry tarry;
+    double took_s = 0;
+    bench_tarry_open(run, &tarry);
+    bench_tarry_start(run, &tarry);
+    bench_tarry_wait_ready(&tarry, 60000);
+    struct bench_feed *feed = feed_start(run, tarry.input, tarry_read, &tarry);
+    bench_run_sleep_ms(warm_ms);
+    struct window window = window_begin(run, tarry.output);
+    struct bench_tarry_cost cost = bench_tarry_cost(&tarry);
+    int64_t read = tarry_read(&tarry);
+    bench_run_sleep_ms(measure_ms(run));
+    double rate = window_rate(run, tarry.output, &window, &took_s);
+    read = tarry_read(&tarry) - read;
+    bench_run_say("  tarry: %.0f/s out, %.0f/s in, over %.1f s", rate, (double)read / took_s, took_s);
+    add(run, "tarry_read_per_s", "1/s", (double)read / took_s);
+    note_tarry(run, &tarry, &cost, rate * took_s);
+    feed_end(feed);
+    bench_tarry_close(run, &tarry);
+    return rate;
+}
+
+void bench_throughput_warm_up(struct bench_run *run)
+{
+    struct bench_passthrough passthrough;
+    bench_run_say("warming the broker up");
+    bench_passthrough_start(run, &passthrough);
+    struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
+    bench_run_sleep_ms(bench_run_size(run, 30000, 3000));
+    feed_end(feed);
+    bench_passthrough_stop(run, &passthrough);
+}
+
+/* Each goes first in every other run: what one leaves behind (a disk that still writes) is then shared. */
+static void run_pair(struct bench_run *run, int64_t number)
+{
+    int64_t warm_ms = bench_run_size(run, 60000, 8000);
+    double passthrough = number % 2 == 0 ? run_passthrough(run, warm_ms) : 0;
+    double tarry = run_tarry(run, warm_ms);
+    passthrough = number % 2 == 0 ? passthrough : run_passthrough(run, warm_ms);
+    add(run, "passthrough_per_s", "1/s", passthrough);
+    add(run, "tarry_per_s", "1/s", tarry);
+    add(run, "ratio", "", tarry / passthrough);
+}
+
+void bench_throughput_section(struct bench_run *run)
+{
+    int64_t runs = bench_run_size(run, 5, 1);
+    for (int64_t i = 0; i < runs; i++) {
+        bench_run_say("throughput, run %" PRId64 " of %" PRId64, i + 1, runs);
+        run_pair(run, i);
+    }
+}
