@@ -14,7 +14,7 @@ struct bench_feed_options {
     int64_t most_ms;
     int64_t count; /* ends after so many; 0: runs until stopped */
     double per_s;  /* steady rate; 0: as fast as may be */
-    /* At most unread_most records are sent and not yet read, by what `read` says, asked ten times a second on the feed's
+    /* At most unread_most records are sent and not yet read, by what `read` says, asked four times a second on the feed's
      * thread. NULL: no such bound. */
     int64_t unread_most;
     int64_t (*read)(void *context);

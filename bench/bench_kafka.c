@@ -24,6 +24,7 @@ rd_kafka_conf_t *bench_kafka_conf(const char *bootstrap, const char *const *sett
     char words[256];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set(conf, "bootstrap.servers", bootstrap, NULL, 0);
+    rd_kafka_conf_set(conf, "log_level", "3", NULL, 0); /* errors: a broker that has just started makes many warnings */
     for (size_t i = 0; settings[i] != NULL; i++) {
         const char *equals = strchr(settings[i], '=');
         char name[128] = "";

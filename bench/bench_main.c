@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/bench_facts.h"
 #include "bench/bench_kafka.h"
@@ -126,10 +127,14 @@ static void report(const struct bench_run *run, const struct bench_facts *facts,
 static int measure(int argc, char **argv)
 {
     static const char *const client_settings[] = {NULL};
-    struct bench_run run = {.self = "/proc/self/exe", .figures = bench_figures_new()};
+    static char self[BENCH_RUN_PATH];
+    struct bench_run run = {.self = self, .figures = bench_figures_new()};
     struct bench_facts facts = {.count = 0};
     struct arguments arguments = {"unknown", "unknown", NULL};
     parse(argc, argv, &run, &arguments);
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0) {
+        bench_run_fail("cannot tell what program this is: %s", strerror(errno));
+    }
     bench_facts_collect(&run, arguments.commit, arguments.kafka_version, &facts);
     run.client = bench_kafka_new(RD_KAFKA_PRODUCER, bench_kafka_conf(run.bootstrap, client_settings));
     run_sections(&run);

@@ -15,8 +15,9 @@
 static const struct kafka_handle_setting defaults[] = {
     {"partitioner", "murmur2_random"}, /* as Java's clients choose */
     {"linger.ms", "1"},
-    /* send_timeout: how long a delivery may take before its lane is held and it is tried again */
-    {"message.timeout.ms", "30000"},
+    /* None: an outage is waited out in librdkafka's queue, where the order stays. A message that times out there would be sent again behind
+     * its successors. */
+    {"message.timeout.ms", "0"},
     /* a topic that is not there is reported at once: waiting for it (unknown_topic_grace) is the core's affair */
     {"topic.metadata.propagation.max.ms", "1000"},
     /* and found soon after it was made */

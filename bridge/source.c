@@ -168,8 +168,6 @@ static bool take(struct source *source, rd_kafka_event_t *event, struct source_e
         return source_commit_take(source, event, out);
     case RD_KAFKA_EVENT_ERROR:
         return source_trouble_take(source, event, out);
-    case RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT:
-        return source_trouble_probed(source, event, out);
     default:
         return false;
     }
@@ -205,7 +203,6 @@ void source_poll(struct source *source, struct source_event *event)
         }
         source_group_apply(source);
     }
-    source_trouble_probe(source);
     if (source->reader != NULL && !source_group_waiting(source)) {
         source_read_close(source); /* all have started: its connections and threads are needed no more */
     }
@@ -260,4 +257,9 @@ int64_t source_lag(struct source *source, const char *topic, int32_t partition, 
         return -1;
     }
     return high > position ? high - position : 0;
+}
+
+bool source_probe(struct source *source, int timeout_ms)
+{
+    return source_trouble_probe(source, timeout_ms);
 }

@@ -66,6 +66,10 @@ struct source_event {
 /* The next event; kind SOURCE_NONE when there is none now. Never blocks. */
 void source_poll(struct source *source, struct source_event *event);
 
+/* While there is trouble with the connection: asks whether it is over (blocking, at most timeout_ms). True: it is, or there is none. For about
+ * once a second: nothing else can be told from a partition without traffic. */
+bool source_probe(struct source *source, int timeout_ms);
+
 /* What the brokers know of a partition. */
 struct source_lookup {
     int64_t low;          /* log start */

@@ -58,7 +58,6 @@ struct source {
     size_t unreleased;   /* partitions of the revocation under way that wait for source_release */
 
     bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
-    bool probing;      /* a question to the coordinator is under way that will show whether it is back */
     bool fatal_said;
     rd_kafka_t *reader; /* source_read_anchor's own consumer; lives while partitions wait for their start */
     struct kafka_property *properties; /* copies, for the reader */
@@ -117,11 +116,8 @@ bool source_trouble_take(struct source *source, rd_kafka_event_t *event, struct 
 /* Something came from a broker: true if that ends a trouble and *out (CONNECTED) is to be handed over. */
 bool source_trouble_over(struct source *source, struct source_event *out);
 
-/* While troubled: keeps a question to the group's coordinator under way. */
-void source_trouble_probe(struct source *source);
-
-/* The answer to that question. True if *out is to be handed over. */
-bool source_trouble_probed(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+/* Asks the brokers for metadata while there is trouble. True: none, or over. */
+bool source_trouble_probe(struct source *source, int timeout_ms);
 
 /* Fatal trouble in any guise; false when it was said before. */
 bool source_trouble_fatal(struct source *source, const char *words, struct source_event *out);

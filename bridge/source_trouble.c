@@ -2,16 +2,15 @@
  * What goes wrong, told in three kinds: fatal (the process must end), a partition's own (GONE, or TROUBLE with its topic), and the
  * connection's (TROUBLE without a topic).
  *
- * librdkafka says when connections are lost but not when they are back. So while there is trouble a small question to the group's
- * coordinator is kept under way, with a timeout of its own; its answer is the sign of life that a partition without traffic would not give.
+ * librdkafka says when connections are lost but not when they are back. So while there is trouble the owner asks for metadata now and then; the
+ * answer is the sign of life that a partition without traffic would not give. (An admin question to the group's coordinator would not block,
+ * but librdkafka 2.0.2 aborts on one that times out while the broker is away: librdkafka#3663, #4605.)
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bridge/source_state.h"
-
-#define PROBE_TIMEOUT_MS 5000
 
 bool source_trouble_fatal(struct source *source, const char *words, struct source_event *out)
 {
@@ -90,22 +89,16 @@ bool source_trouble_over(struct source *source, struct source_event *out)
     return true;
 }
 
-void source_trouble_probe(struct source *source)
+bool source_trouble_probe(struct source *source, int timeout_ms)
 {
-    if (!source->troubled || source->probing) {
-        return;
+    const struct rd_kafka_metadata *metadata = NULL;
+    if (!source->troubled) {
+        return true;
     }
-    rd_kafka_ListConsumerGroupOffsets_t *question = rd_kafka_ListConsumerGroupOffsets_new(source->group, NULL);
-    rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(source->handle, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS);
-    rd_kafka_AdminOptions_set_request_timeout(options, PROBE_TIMEOUT_MS, NULL, 0);
-    rd_kafka_ListConsumerGroupOffsets(source->handle, &question, 1, options, source->queue);
-    rd_kafka_AdminOptions_destroy(options);
-    rd_kafka_ListConsumerGroupOffsets_destroy(question);
-    source->probing = true;
-}
-
-bool source_trouble_probed(struct source *source, rd_kafka_event_t *event, struct source_event *out)
-{
-    source->probing = false;
-    return rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR && source_trouble_over(source, out);
+    if (rd_kafka_metadata(source->handle, 0, NULL, &metadata, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return false;
+    }
+    rd_kafka_metadata_destroy(metadata);
+    source->troubled = false;
+    return true;
 }

@@ -99,6 +99,9 @@ static int64_t sleep_ms(const struct daemon *daemon)
     int64_t until = earlier(deadline.mono.ms, mono + SLEEP_MOST_MS);
     until = earlier(until, daemon_open_deadline(daemon));
     until = earlier(until, daemon->refused_topics_at_ms);
+    if (daemon->trouble[0] != '\0') {
+        until = earlier(until, daemon->probe_at_ms);
+    }
     if (daemon->options.log != NULL) {
         until = earlier(until, log_output_deadline(daemon->options.log).ms);
     }

@@ -8,6 +8,7 @@
 #define EVENTS_MAX 512  /* of one turn: with their step they take a few milliseconds */
 #define REPORTS_MAX 1024
 #define FAILURE_TOLD_MS 5000
+#define PROBE_TIMEOUT_MS 100 /* holds the owner up, while no broker could take a delivery anyway */
 
 static struct partition *find_partition(struct daemon *daemon, const struct source_event *event)
 {
@@ -115,8 +116,14 @@ static void take_committed(struct daemon *daemon, struct partition *partition, c
     }
 }
 
+/* Trouble with a topic is that partition's own; without one it is the connection's, and lasts until there is a sign of life. */
 static void take_trouble(struct daemon *daemon, const struct source_event *event)
 {
+    if (event->kind == SOURCE_TROUBLE && event->topic != NULL) {
+        log_write(LOG_LEVEL_WARNING, "partition_trouble",
+                  LOG_FIELDS(LOG_TEXT("topic", event->topic), LOG_NUMBER("partition", event->partition)), "%s", event->text);
+        return;
+    }
     daemon->connected = event->kind == SOURCE_CONNECTED;
     daemon->was_connected = daemon->was_connected || daemon->connected;
     snprintf(daemon->trouble, sizeof(daemon->trouble), "%s", daemon->connected ? "" : event->text);
@@ -166,8 +173,20 @@ static void take_event(struct daemon *daemon, const struct source_event *event)
     }
 }
 
+static void probe(struct daemon *daemon)
+{
+    if (daemon->trouble[0] == '\0' || daemon->now.mono.ms < daemon->probe_at_ms) {
+        return;
+    }
+    daemon->probe_at_ms = daemon->now.mono.ms + DAEMON_PROBE_MS;
+    if (source_probe(daemon->source, PROBE_TIMEOUT_MS)) {
+        take_trouble(daemon, &(struct source_event){.kind = SOURCE_CONNECTED});
+    }
+}
+
 bool daemon_intake(struct daemon *daemon)
 {
+    probe(daemon);
     struct source_event event;
     for (int i = 0; i < EVENTS_MAX; i++) {
         source_poll(daemon->source, &event);

@@ -16,6 +16,8 @@
 #include "ops/writer.h"
 #include "scheduler/core.h"
 
+#define DAEMON_PROBE_MS 1000
+
 /* A bucket scan that was carried out, until its rows were stepped. */
 struct daemon_scan {
     struct scanned_row *rows;
@@ -76,6 +78,7 @@ struct daemon {
     bool connected;
     bool was_connected;
     char trouble[256];
+    int64_t probe_at_ms; /* while there is trouble: when to ask whether it is over, monotonic */
     int64_t failure_told_ms[LANES_MAX]; /* when a failing lane was last told of, monotonic; 0: never */
     bool sink_full;
     bool store_reading;      /* a read snapshot is open in this turn */

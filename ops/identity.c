@@ -11,6 +11,14 @@ static const struct metadata *known(const struct identity_facts *facts)
     return facts->kafka != NULL ? facts->kafka : facts->stored;
 }
 
+/* Of two true statements about the former topic the one that says more: while it is drained only the checkpoint goes on. */
+static const struct metadata *furthest(const struct identity_facts *facts)
+{
+    bool both = facts->kafka != NULL && facts->stored != NULL;
+    bool stored = both && key_compare(facts->stored->shared.point, facts->kafka->shared.point) > 0;
+    return stored ? facts->stored : known(facts);
+}
+
 static int64_t greatest_cut(const struct metadata *metadata)
 {
     int64_t cut = metadata->shared.cut;
@@ -121,7 +129,7 @@ static void decide_other_topic(const struct identity_facts *facts, const char *w
     decision->verdict = facts->stored != NULL ? IDENTITY_DRAIN : IDENTITY_HOLD;
     decision->use_store = facts->stored != NULL;
     decision->restart = facts->accept;
-    decision->frontier = *known(facts);
+    decision->frontier = *furthest(facts);
     if (facts->accept && facts->stored == NULL) {
         fresh(facts, decision, facts->low);
         decision->refire = true;

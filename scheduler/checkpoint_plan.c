@@ -117,7 +117,7 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     rows = checkpoint->row_count - rows;
     splits = checkpoint->split_count - splits;
     drops = checkpoint->drop_count - drops;
-    if (rows + splits + drops == 0 && !is_position_due(core, slot, now)) {
+    if (rows + splits + drops == 0 && !slot->unsaved && !is_position_due(core, slot, now)) {
         return;
     }
     GROW(checkpoint->slots, checkpoint->slot_count, checkpoint->slot_capacity);
@@ -128,6 +128,8 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     part->row_count = rows;
     part->split_count = splits;
     part->drop_count = drops;
+    part->keeps_frontier = slot->unsaved;
+    slot->unsaved = false;
     commit_committed_frontier(slot, &part->frontier);
 }
 
@@ -212,6 +214,7 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
     forget_coarse(slot);
     if (!written) {
         slot->unwritten.planned = 0;
+        slot->unsaved = slot->unsaved || part->keeps_frontier;
         return;
     }
     core->stats.rows_written += slot->unwritten.planned;
@@ -324,7 +327,7 @@ struct core_deadline checkpoint_plan_deadline(const struct core *core)
         if (slot == NULL) {
             continue;
         }
-        if (slot->unwritten.count > 0) {
+        if (slot->unwritten.count > 0 || slot->unsaved) {
             add_deadline(&deadline, TIME_NEVER, core->checkpoint.not_before_ms);
         } else if (slot->position > slot->stored_position) {
             int64_t at = slot->written_at_ms + POSITION_MS;
@@ -344,7 +347,7 @@ bool checkpoint_plan_is_behind(const struct core *core)
     bool behind = false;
     for (uint32_t i = 0; i < core->slot_count && !behind; i++) {
         const struct slot *slot = core->slots[i];
-        behind = slot != NULL && (slot->unwritten.count > 0 || slot->position > slot->stored_position);
+        behind = slot != NULL && (slot->unwritten.count > 0 || slot->unsaved || slot->position > slot->stored_position);
     }
     return core->checkpoint.under_way || (behind && !core->checkpoint.full);
 }

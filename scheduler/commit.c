@@ -121,7 +121,7 @@ static bool has_news(const struct slot *slot, int64_t low)
 bool commit_is_behind(const struct core *core, struct slot *slot)
 {
     refresh(slot, core->last);
-    return !slot->reading_stopped && has_news(slot, slot_low_offset(slot));
+    return has_news(slot, slot_low_offset(slot));
 }
 
 static void move_anchor(struct slot *slot)
@@ -162,13 +162,19 @@ static void build(struct core *core, struct slot *slot, struct now now)
     }
     slot->commit_under_way = true;
     slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
-    command_list_add(&core->commands, COMMAND_COMMIT, slot)->as.frontier = frontier;
+    if (slot->reading_stopped) {
+        /* Another topic stands there now: its offsets are not ours to commit. The checkpoint alone keeps the progress (R8). */
+        slot->unsaved = true;
+        commit_answered(core, slot, COMMIT_ACKNOWLEDGED);
+    } else {
+        command_list_add(&core->commands, COMMAND_COMMIT, slot)->as.frontier = frontier;
+    }
 }
 
 static bool may_commit(const struct core *core, const struct slot *slot, struct now now)
 {
     bool hurry = core->stopping || slot->leaving;
-    return !slot->commit_under_way && !slot->reading_stopped && (hurry || now.mono.ms >= slot->commit_at_ms);
+    return !slot->commit_under_way && (hurry || now.mono.ms >= slot->commit_at_ms);
 }
 
 void commit_turn(struct core *core, struct now now)

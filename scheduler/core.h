@@ -174,7 +174,7 @@ struct input {
 /* INPUT_SLOT_LEAVING: the partition will be given up: nothing new is taken; when nothing is in flight a last commit is made, then
  * COMMAND_SLOT_LEFT says that INPUT_SLOT_LOST may come (it may come earlier: then what was in flight is repeated by the next owner).
  * INPUT_READING_STOPPED: the shell will hand over nothing more (another topic of the same name, see R8): the slot counts as caught up,
- * fires what it holds, commits nothing more, and checkpoints. INPUT_STOP: shutdown: nothing new is taken; when nothing is in flight a last
+ * fires what it holds, commits nothing more to Kafka, and keeps its progress in checkpoints. INPUT_STOP: shutdown: nothing new is taken; when nothing is in flight a last
  * checkpoint and last commits are made, then COMMAND_STOPPED. */
 
 /* ----------------------------------------------------------------------------------------------- commands */
@@ -228,6 +228,7 @@ struct checkpoint_slot {
     slot_index slot;
     uint32_t epoch;
     int64_t position;                    /* rows below it are complete after this checkpoint */
+    bool keeps_frontier;                 /* the core's own: the slot reads no more, and this is the only place of its progress */
     struct partition_frontier frontier;  /* the committed one, by which rows were left out and buckets are dropped */
     const struct checkpoint_row *rows;   /* in offset order */
     size_t row_count;

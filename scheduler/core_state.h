@@ -70,6 +70,7 @@ struct slot {
     bool caught_up;
     bool reading_paused;
     bool reading_stopped;
+    bool unsaved;          /* reading_stopped: F has moved since the last checkpoint, which alone keeps it */
     bool leaving;
     bool left;             /* COMMAND_SLOT_LEFT was given */
     bool commit_under_way;

@@ -14,7 +14,7 @@
 
 #include "tests/sim/world.h"
 
-#define SEEDS 600
+#define SEEDS 200
 #define BATCH 50
 
 static void run_twice(uint64_t seed, struct world_result *sum)
@@ -54,7 +54,8 @@ static bool run_batch(uint64_t first, uint64_t count, struct shared *shared)
     int status = -1;
     (void)waitpid(child, &status, 0);
     if (status != 0) {
-        (void)fprintf(stderr, "seed %" PRIu64 " failed; replay: test_world --seed %" PRIu64 " --trace\n", shared->seed, shared->seed);
+        (void)fprintf(stderr, "seed %" PRIu64 " failed; replay: test_world --seed %" PRIu64 " --trace\n", shared->seed,
+                      shared->seed);
     }
     return status == 0;
 }
@@ -83,9 +84,10 @@ static int run_many(uint64_t first, uint64_t count)
         seed = good ? seed + BATCH : shared->seed + 1;
     }
     const struct world_result *sum = &shared->sum;
-    (void)printf("%" PRIu64 " seeds, %" PRIu64 " failed: %" PRIu64 " records, %" PRIu64 " deliveries, %" PRIu64 " repeats, %" PRIu64
-                 " crashes, %" PRIu64 " commits, %" PRIu64 " checkpoints, %" PRIu64 " steps\n",
-                 count, failed, sum->records, sum->deliveries, sum->repeats, sum->crashes, sum->commits, sum->checkpoints, sum->steps);
+    (void)printf("%" PRIu64 " seeds, %" PRIu64 " failed: %" PRIu64 " records, %" PRIu64 " deliveries, %" PRIu64
+                 " repeats, %" PRIu64 " crashes, %" PRIu64 " commits, %" PRIu64 " checkpoints, %" PRIu64 " steps\n",
+                 count, failed, sum->records, sum->deliveries, sum->repeats, sum->crashes, sum->commits,
+                 sum->checkpoints, sum->steps);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -13,7 +13,8 @@
 
 static void produce(struct world *world)
 {
-    struct world_partition *partition = &world->partitions[random_below(&world->random, (uint64_t)world->traits.partitions)];
+    struct world_partition *partition =
+        &world->partitions[random_below(&world->random, (uint64_t)world->traits.partitions)];
     int64_t hole = world_chance(world, 15) ? random_between(&world->random, 1, 5) : 0;
     GROW_FOR_ONE(partition->records, partition->count, partition->capacity);
     /* Records move when the array grows: room for all of them is made at the start. */
@@ -22,14 +23,18 @@ static void produce(struct world *world)
         .due_ms = world_traits_due(world),
         .bytes = (uint32_t)random_between(&world->random, 1, 100),
         .lane = (lane_index)random_below(&world->random, (uint64_t)world->traits.lanes),
-        .target = world_chance(world, world->traits.odd_target_percent) ? (world_chance(world, 50) ? TARGET_UNKNOWN : TARGET_FAULT) : TARGET_GOOD,
+        .target = world_chance(world, world->traits.odd_target_percent)
+                      ? (world_chance(world, 50) ? TARGET_UNKNOWN : TARGET_FAULT)
+                      : TARGET_GOOD,
         .known_wall_ms = TIME_NEVER,
     };
-    partition->log_end += hole + 1 + (world_chance(world, 20) ? 1 : 0); /* at times a control record stands at the end */
+    partition->log_end +=
+        hole + 1 + (world_chance(world, 20) ? 1 : 0); /* at times a control record stands at the end */
     world->produced++;
     world->result.records++;
     struct world_record *record = &partition->records[partition->count - 1];
-    world_say(world, "record: partition %d offset %lld lane %u due %lld", (int)(partition - world->partitions), (long long)record->offset, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
+    world_say(world, "record: partition %d offset %lld lane %u due %lld", (int)(partition - world->partitions),
+              (long long)record->offset, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
     for (int i = 0; i < world->traits.instances; i++) {
         for (int j = 0; j < WORLD_PARTITIONS_MAX; j++) {
             struct world_slot *slot = &world->instances[i].slots[j];
@@ -105,7 +110,8 @@ static void apply_commit(struct world *world, struct world_instance *instance, c
 static void answer_commit(struct world *world, struct world_instance *instance, const struct event *event)
 {
     struct world_slot *slot = &instance->slots[event->slot];
-    world_shell_input(instance, INPUT_COMMIT_DONE, event->slot, event->epoch)->as.commit = (enum commit_result)event->code;
+    world_shell_input(instance, INPUT_COMMIT_DONE, event->slot, event->epoch)->as.commit =
+        (enum commit_result)event->code;
     world_say(world, "  commit of slot %d: %s", event->slot, event->code == COMMIT_FAILED ? "failed" : "acknowledged");
     if (!slot->held || slot->epoch != event->epoch) {
         return;
@@ -210,8 +216,12 @@ static int64_t wake_at(const struct world *world, const struct world_instance *i
         return world->now;
     }
     struct core_deadline deadline = instance->deadline;
-    int64_t wall = deadline.wall.ms == TIME_NEVER ? TIME_NEVER : deadline.wall.ms < 0 ? world->now : deadline.wall.ms - WORLD_WALL_0 - instance->wall_offset;
-    int64_t mono = deadline.mono.ms == TIME_NEVER ? TIME_NEVER : deadline.mono.ms < 0 ? world->now : deadline.mono.ms - instance->mono_offset;
+    int64_t wall = deadline.wall.ms == TIME_NEVER ? TIME_NEVER
+                   : deadline.wall.ms < 0         ? world->now
+                                                  : deadline.wall.ms - WORLD_WALL_0 - instance->wall_offset;
+    int64_t mono = deadline.mono.ms == TIME_NEVER ? TIME_NEVER
+                   : deadline.mono.ms < 0         ? world->now
+                                                  : deadline.mono.ms - instance->mono_offset;
     int64_t at = wall < mono ? wall : mono;
     return at < world->now ? world->now : at;
 }
@@ -223,7 +233,8 @@ static void look_for_spin(struct world *world, struct world_instance *instance, 
     instance->idle_steps = here && idle ? instance->idle_steps + 1 : 0;
     instance->busy_steps = here ? instance->busy_steps + 1 : 0;
     instance->idle_at = world->now;
-    PROMISE(world, instance->idle_steps < IDLE_STEPS_MAX, "instance %d spins: deadline wall %lld mono %lld", instance->number, (long long)instance->deadline.wall.ms, (long long)instance->deadline.mono.ms);
+    PROMISE(world, instance->idle_steps < IDLE_STEPS_MAX, "instance %d spins: deadline wall %lld mono %lld",
+            instance->number, (long long)instance->deadline.wall.ms, (long long)instance->deadline.mono.ms);
     PROMISE(world, instance->busy_steps < 20000, "instance %d is busy without end", instance->number);
 }
 
@@ -238,7 +249,8 @@ static void step(struct world *world, struct world_instance *instance)
     instance->touched = false;
     struct now now = world_shell_now(world, instance);
     struct commands commands = core_step(instance->core, now, inputs, count);
-    world_say(world, "step of instance %d: %zu inputs, %zu commands, %zu releases", instance->number, count, commands.count, commands.release_count);
+    world_say(world, "step of instance %d: %zu inputs, %zu commands, %zu releases", instance->number, count,
+              commands.count, commands.release_count);
     world_commands_run(world, instance, &commands);
     world->result.steps++;
     world_oracle_step(world, instance);
@@ -249,7 +261,8 @@ static void step(struct world *world, struct world_instance *instance)
     instance->owned_count = 0;
     free(inputs);
     look_for_spin(world, instance, count == 0 && commands.count == 0 && commands.release_count == 0);
-    PROMISE(world, !instance->stopping || world->now - instance->stop_at < STOP_MAX_MS + 100 * world->traits.latency_ms, "instance %d does not stop", instance->number);
+    PROMISE(world, !instance->stopping || world->now - instance->stop_at < STOP_MAX_MS + 100 * world->traits.latency_ms,
+            "instance %d does not stop", instance->number);
 }
 
 static void step_those_awake(struct world *world)

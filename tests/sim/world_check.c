@@ -19,9 +19,12 @@ static void check_queue(struct world *world, const struct world_instance *instan
     struct core_queue_stats stats;
     core_queue_stats(instance->core, (slot_index)index, lane, world_shell_now(world, instance), &stats);
     uint64_t pending = count_pending(world, slot, lane);
-    PROMISE(world, stats.pending >= pending, "lane %u: %llu are pending, it says %llu", lane, (unsigned long long)pending, (unsigned long long)stats.pending);
-    PROMISE(world, !slot->exact || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane, (unsigned long long)pending, (unsigned long long)stats.pending);
-    PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight, "lane %u: in flight differs", lane);
+    PROMISE(world, stats.pending >= pending, "lane %u: %llu are pending, it says %llu", lane,
+            (unsigned long long)pending, (unsigned long long)stats.pending);
+    PROMISE(world, !slot->exact || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
+            (unsigned long long)pending, (unsigned long long)stats.pending);
+    PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight,
+            "lane %u: in flight differs", lane);
 }
 
 static void check_memory(struct world *world, const struct world_instance *instance)
@@ -30,7 +33,8 @@ static void check_memory(struct world *world, const struct world_instance *insta
     core_stats(instance->core, &stats);
     uint64_t queues = (uint64_t)(world->traits.lanes * world->traits.partitions);
     uint64_t least = 64 * queues; /* each may keep some, however small the limit */
-    uint64_t most = (world->options.entries_max > least ? world->options.entries_max : least) + queues * world->options.late_max;
+    uint64_t most =
+        (world->options.entries_max > least ? world->options.entries_max : least) + queues * world->options.late_max;
     PROMISE(world, stats.entries <= most, "%llu entries in memory", (unsigned long long)stats.entries);
 }
 
@@ -53,11 +57,14 @@ static void check_partition_end(struct world *world, int number)
     const struct world_partition *partition = &world->partitions[number];
     for (size_t i = 0; i < partition->count; i++) {
         const struct world_record *record = &partition->records[i];
-        PROMISE(world, record->taken > 0, "offset %lld of partition %d never got out: lane %u due %lld", (long long)record->offset, number, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
-        PROMISE(world, record->committed, "offset %lld of partition %d was never committed", (long long)record->offset, number);
+        PROMISE(world, record->taken > 0, "offset %lld of partition %d never got out: lane %u due %lld",
+                (long long)record->offset, number, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
+        PROMISE(world, record->committed, "offset %lld of partition %d was never committed", (long long)record->offset,
+                number);
     }
     PROMISE(world, partition->holder >= 0, "partition %d has no holder", number);
-    PROMISE(world, partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number, (long long)partition->group.low_offset, (long long)partition->log_end);
+    PROMISE(world, partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number,
+            (long long)partition->group.low_offset, (long long)partition->log_end);
     PROMISE(world, partition->group.committed_offset == partition->log_end, "the committed offset is behind");
     const struct store_part *store = &world->instances[partition->holder].disk.parts[number];
     PROMISE(world, store->count == 0, "%zu rows are left in the store", store->count);
@@ -68,26 +75,23 @@ static void check_slot_end(struct world *world, const struct world_instance *ins
 {
     struct core_slot_stats stats;
     core_slot_stats(instance->core, (slot_index)index, &stats);
-    PROMISE(world, stats.unwritten_rows == 0 && stats.buckets == 0 && !stats.reading_paused && stats.caught_up, "slot %d is not at rest", index);
+    PROMISE(world, stats.unwritten_rows == 0 && stats.buckets == 0 && !stats.reading_paused && stats.caught_up,
+            "slot %d is not at rest", index);
     for (lane_index lane = 0; lane < world->traits.lanes; lane++) {
         struct core_queue_stats queue;
         core_queue_stats(instance->core, (slot_index)index, lane, world_shell_now(world, instance), &queue);
-        PROMISE(world, queue.pending == 0 && queue.pending_bytes == 0 && queue.in_memory == 0, "lane %u still has %llu pending", lane, (unsigned long long)queue.pending);
+        PROMISE(world, queue.pending == 0 && queue.pending_bytes == 0 && queue.in_memory == 0,
+                "lane %u still has %llu pending", lane, (unsigned long long)queue.pending);
     }
 }
 
 static void check_refs_end(struct world *world)
 {
     for (size_t i = 1; i < world->ref_count; i++) {
-        if (world->refs[i].state != REF_LIVE) {
-            continue;
-        }
-        for (int j = 0; j < world->traits.instances; j++) {
-            for (int k = 0; k < WORLD_PARTITIONS_MAX; k++) {
-                const struct world_slot *slot = &world->instances[j].slots[k];
-                PROMISE(world, !(slot->held && slot->life == world->refs[i].life), "ref %zu was never released", i);
-            }
-        }
+        const struct world_ref *ref = &world->refs[i];
+        const struct world_instance *instance = &world->instances[ref->instance];
+        bool forgotten = ref->state == REF_LIVE && instance->alive && instance->run == ref->run;
+        PROMISE(world, !forgotten, "ref %zu was never released", i);
     }
 }
 

@@ -10,7 +10,8 @@ static void mix(struct world *world, uint64_t value)
     world->result.digest = (world->result.digest ^ value) * UINT64_C(1099511628211);
 }
 
-static struct event answer(struct world *world, const struct world_instance *instance, const struct command *command, enum event_kind kind)
+static struct event
+answer(struct world *world, const struct world_instance *instance, const struct command *command, enum event_kind kind)
 {
     struct event event = world_event(world, kind, instance->number);
     event.at += world_latency(world);
@@ -45,8 +46,10 @@ static void deliver(struct world *world, struct world_instance *instance, const 
 {
     struct world_slot *slot = &instance->slots[command->slot];
     const struct command_deliver *order = &command->as.deliver;
-    world_say(world, "  deliver: slot %u lane %u offset %lld due %lld sequence %llu%s%s", command->slot, order->lane, (long long)order->key.offset,
-              (long long)(order->key.due_ms - WORLD_WALL_0), (unsigned long long)order->sequence, order->again ? " again" : "", order->as_refused ? " as refused" : "");
+    world_say(world, "  deliver: slot %u lane %u offset %lld due %lld sequence %llu%s%s", command->slot, order->lane,
+              (long long)order->key.offset, (long long)(order->key.due_ms - WORLD_WALL_0),
+              (unsigned long long)order->sequence, order->again ? " again" : "",
+              order->as_refused ? " as refused" : "");
     world_oracle_deliver(world, instance, slot, order);
     struct world_record *record = world_oracle_find(world, slot->partition, order->key.offset);
     struct event event = answer(world, instance, command, EVENT_REPORT);
@@ -78,9 +81,11 @@ static void checkpoint(struct world *world, struct world_instance *instance, con
         const struct checkpoint_slot *part = &command->as.plan->slots[i];
         instance->write.partitions[i] = instance->slots[part->slot].partition;
         rows += part->row_count + part->split_count;
-        world_say(world, "  checkpoint: slot %u rows %zu splits %zu drops %zu position %lld", part->slot, part->row_count, part->split_count, part->drop_count, (long long)part->position);
+        world_say(world, "  checkpoint: slot %u rows %zu splits %zu drops %zu position %lld", part->slot,
+                  part->row_count, part->split_count, part->drop_count, (long long)part->position);
     }
-    bool full = !world->calm && rows > 0 && (world->store_full_until > world->now || world_chance(world, world->traits.full_percent));
+    bool full = !world->calm && rows > 0 &&
+                (world->store_full_until > world->now || world_chance(world, world->traits.full_percent));
     instance->write.result = full ? CHECKPOINT_FULL : CHECKPOINT_WRITTEN;
     struct event event = answer(world, instance, command, EVENT_WRITE);
     world_events_add(world, &event);
@@ -90,8 +95,9 @@ static void commit(struct world *world, struct world_instance *instance, const s
 {
     struct world_slot *slot = &instance->slots[command->slot];
     PROMISE(world, slot->held && !slot->commit_open, "two commits of a slot are under way");
-    world_say(world, "  commit: slot %u offset %lld C %lld lanes apart %u", command->slot, (long long)command->as.frontier->committed_offset,
-              (long long)command->as.frontier->low_offset, command->as.frontier->lane_count);
+    world_say(world, "  commit: slot %u offset %lld C %lld lanes apart %u", command->slot,
+              (long long)command->as.frontier->committed_offset, (long long)command->as.frontier->low_offset,
+              command->as.frontier->lane_count);
     world_oracle_commit(world, slot, command->as.frontier);
     slot->commit_open = true;
     slot->sent = *command->as.frontier;
@@ -107,12 +113,15 @@ static void scan(struct world *world, struct world_instance *instance, const str
     instance->scan_at = event.at;
     event.scan = command->as.scan;
     event.partition = instance->slots[command->slot].partition;
-    world_say(world, "  scan: slot %u lane %u bucket %u/%lld from %lld below %lld", command->slot, event.scan.bucket.lane, event.scan.bucket.level,
-              (long long)(bucket_start_ms(event.scan.bucket) - WORLD_WALL_0), (long long)event.scan.from_offset, (long long)event.scan.below_offset);
+    world_say(world, "  scan: slot %u lane %u bucket %u/%lld from %lld below %lld", command->slot,
+              event.scan.bucket.lane, event.scan.bucket.level,
+              (long long)(bucket_start_ms(event.scan.bucket) - WORLD_WALL_0), (long long)event.scan.from_offset,
+              (long long)event.scan.below_offset);
     world_events_add(world, &event);
 }
 
-static void later(struct world *world, const struct world_instance *instance, const struct command *command, enum event_kind kind)
+static void
+later(struct world *world, const struct world_instance *instance, const struct command *command, enum event_kind kind)
 {
     struct event event = answer(world, instance, command, kind);
     world_events_add(world, &event);
@@ -151,7 +160,9 @@ static void run(struct world *world, struct world_instance *instance, const stru
         break;
     }
     mix(world, (uint64_t)command->kind << 56 ^ (uint64_t)command->slot << 48 ^ command->epoch);
-    mix(world, command->kind == COMMAND_DELIVER ? (uint64_t)command->as.deliver.key.offset ^ command->as.deliver.sequence << 32 : 0);
+    mix(world, command->kind == COMMAND_DELIVER
+                   ? (uint64_t)command->as.deliver.key.offset ^ command->as.deliver.sequence << 32
+                   : 0);
 }
 
 void world_commands_run(struct world *world, struct world_instance *instance, const struct commands *commands)
@@ -161,7 +172,8 @@ void world_commands_run(struct world *world, struct world_instance *instance, co
     }
     for (size_t i = 0; i < commands->release_count; i++) {
         struct world_ref *ref = &world->refs[commands->releases[i]];
-        PROMISE(world, commands->releases[i] > 0 && commands->releases[i] < world->ref_count && ref->state == REF_LIVE, "ref %llu is released twice or unknown", (unsigned long long)commands->releases[i]);
+        PROMISE(world, commands->releases[i] > 0 && commands->releases[i] < world->ref_count && ref->state == REF_LIVE,
+                "ref %llu is released twice or unknown", (unsigned long long)commands->releases[i]);
         ref->state = REF_RELEASED;
         mix(world, commands->releases[i]);
     }

@@ -6,13 +6,18 @@
 #include "scheduler/bucket.h"
 #include "tests/sim/world_state.h"
 
+void world_disk_forget(struct world_disk *disk, int partition)
+{
+    free(disk->parts[partition].rows);
+    free(disk->parts[partition].buckets);
+    disk->parts[partition] = (struct store_part){0};
+}
+
 void world_disk_free(struct world_disk *disk)
 {
     for (int i = 0; i < WORLD_PARTITIONS_MAX; i++) {
-        free(disk->parts[i].rows);
-        free(disk->parts[i].buckets);
+        world_disk_forget(disk, i);
     }
-    *disk = (struct world_disk){0};
 }
 
 void world_disk_copy(struct world_disk *to, const struct world_disk *from)
@@ -50,7 +55,8 @@ bool world_disk_has(const struct store_part *part, struct bucket_id bucket, int6
     return false;
 }
 
-void world_disk_scan(const struct store_part *part, const struct command_scan *scan, struct scanned_row *rows, size_t *count, bool *end)
+void world_disk_scan(
+    const struct store_part *part, const struct command_scan *scan, struct scanned_row *rows, size_t *count, bool *end)
 {
     *count = 0;
     *end = true;
@@ -84,7 +90,8 @@ static void count_row(struct store_part *part, const struct store_row *row)
     if (stats == NULL) {
         part->buckets = memory_resize(part->buckets, part->bucket_count + 1, sizeof(*part->buckets));
         stats = &part->buckets[part->bucket_count++];
-        *stats = (struct bucket_stats){.id = row->bucket, .least_offset = row->offset, .last_offset = row->offset, .greatest = key};
+        *stats = (struct bucket_stats){
+            .id = row->bucket, .least_offset = row->offset, .last_offset = row->offset, .greatest = key};
     }
     stats->count++;
     stats->bytes += row->bytes;
@@ -109,10 +116,15 @@ static void touch(struct world_write *write, const struct checkpoint_slot *part,
         }
     }
     write->touched = memory_resize(write->touched, write->touched_count + 1, sizeof(*write->touched));
-    write->touched[write->touched_count++] = (struct checkpoint_touched){.slot = part->slot, .epoch = part->epoch, .stats = {.id = id}};
+    write->touched[write->touched_count++] =
+        (struct checkpoint_touched){.slot = part->slot, .epoch = part->epoch, .stats = {.id = id}};
 }
 
-static void drop(struct world *world, struct store_part *store, const struct checkpoint_slot *part, int partition, struct bucket_id id)
+static void drop(struct world *world,
+                 struct store_part *store,
+                 const struct checkpoint_slot *part,
+                 int partition,
+                 struct bucket_id id)
 {
     size_t kept = 0;
     for (size_t i = 0; i < store->count; i++) {
@@ -121,13 +133,18 @@ static void drop(struct world *world, struct store_part *store, const struct che
             continue;
         }
         const struct world_record *record = world_oracle_find(world, partition, store->rows[i].offset);
-        PROMISE(world, world_oracle_claims(&part->frontier, record), "a drop takes offset %lld, which is not done", (long long)record->offset);
+        PROMISE(world, world_oracle_claims(&part->frontier, record), "a drop takes offset %lld, which is not done",
+                (long long)record->offset);
     }
     store->count = kept;
     forget_stats(store, id);
 }
 
-static void split(struct world *world, struct store_part *store, struct world_write *write, const struct checkpoint_slot *part, const struct checkpoint_split *split)
+static void split(struct world *world,
+                  struct store_part *store,
+                  struct world_write *write,
+                  const struct checkpoint_slot *part,
+                  const struct checkpoint_split *split)
 {
     uint32_t moved = 0;
     int64_t next = INT64_MAX;
@@ -166,15 +183,21 @@ static void put(struct world *world, struct store_part *store, int partition, co
         store->rows[at] = store->rows[at - 1];
         at--;
     }
-    PROMISE(world, at == 0 || store->rows[at - 1].offset != row->offset, "offset %lld is put twice", (long long)row->offset);
-    PROMISE(world, world->refs[row->ref].state == REF_LIVE && world->refs[row->ref].record == record, "the plan's ref of offset %lld is not its own", (long long)row->offset);
-    PROMISE(world, bucket_covers(row->bucket, row->due_ms) && row->due_ms == record->due_ms && row->bucket.lane == record->lane, "offset %lld is put into a wrong bucket", (long long)row->offset);
+    PROMISE(world, at == 0 || store->rows[at - 1].offset != row->offset, "offset %lld is put twice",
+            (long long)row->offset);
+    PROMISE(world, world->refs[row->ref].state == REF_LIVE && world->refs[row->ref].record == record,
+            "the plan's ref of offset %lld is not its own", (long long)row->offset);
+    PROMISE(world,
+            bucket_covers(row->bucket, row->due_ms) && row->due_ms == record->due_ms &&
+                row->bucket.lane == record->lane,
+            "offset %lld is put into a wrong bucket", (long long)row->offset);
     store->rows[at] = new;
     store->count++;
     count_row(store, &new);
 }
 
-static void write_part(struct world *world, struct world_instance *instance, const struct checkpoint_slot *part, int partition)
+static void
+write_part(struct world *world, struct world_instance *instance, const struct checkpoint_slot *part, int partition)
 {
     struct store_part *store = &instance->disk.parts[partition];
     struct world_write *write = &instance->write;
@@ -208,7 +231,8 @@ void world_disk_write(struct world *world, struct world_instance *instance)
         struct checkpoint_touched *touched = &write->touched[i];
         for (size_t j = 0; j < plan->slot_count; j++) {
             if (plan->slots[j].slot == touched->slot) {
-                const struct bucket_stats *stats = find_stats(&instance->disk.parts[write->partitions[j]], touched->stats.id);
+                const struct bucket_stats *stats =
+                    find_stats(&instance->disk.parts[write->partitions[j]], touched->stats.id);
                 touched->stats = stats != NULL ? *stats : touched->stats;
             }
         }

@@ -7,7 +7,8 @@ void world_faults_place(struct world *world)
     for (int i = 0; i < world->traits.partitions; i++) {
         struct world_partition *partition = &world->partitions[i];
         int number = (int)random_below(&world->random, (uint64_t)world->traits.instances);
-        if (partition->holder >= 0 || partition->moving || !world->instances[number].alive || world->instances[number].stopping) {
+        if (partition->holder >= 0 || partition->moving || !world->instances[number].alive ||
+            world->instances[number].stopping) {
             continue;
         }
         partition->moving = true;
@@ -91,6 +92,7 @@ static void turn_slot(struct world *world, struct world_instance *instance, uint
         world_say(world, "slot %d of instance %d is to leave", index, instance->number);
     } else if (what == 2 && !slot->leaving && !slot->reading_stopped) {
         slot->reading_stopped = true;
+        instance->forget[slot->partition] = true;
         (void)world_shell_input(instance, INPUT_READING_STOPPED, index, slot->epoch);
         world_say(world, "reading of slot %d of instance %d stops", index, instance->number);
     }
@@ -108,7 +110,8 @@ static void stop(struct world *world, struct world_instance *instance)
 
 void world_faults_happen(struct world *world)
 {
-    struct world_instance *instance = &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
+    struct world_instance *instance =
+        &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
     switch (random_below(&world->random, 12)) {
     case 0:
     case 1:
@@ -137,7 +140,8 @@ void world_faults_happen(struct world *world)
         world->store_full_until = world->now + random_between(&world->random, 0, 10 * MINUTE_MS);
         break;
     case 10:
-        world->lane_down_until[random_below(&world->random, (uint64_t)world->traits.lanes)] = world->now + random_between(&world->random, 0, world->traits.fault_ms * 3);
+        world->lane_down_until[random_below(&world->random, (uint64_t)world->traits.lanes)] =
+            world->now + random_between(&world->random, 0, world->traits.fault_ms * 3);
         break;
     default:
         world_disk_copy(&instance->old_disk, &instance->disk);

@@ -7,7 +7,8 @@
 #include "scheduler/metadata.h"
 #include "tests/sim/world_state.h"
 
-static void to_text(struct world *world, const struct partition_frontier *frontier, struct metadata *metadata, char *text)
+static void
+to_text(struct world *world, const struct partition_frontier *frontier, struct metadata *metadata, char *text)
 {
     *metadata = (struct metadata){.identity = {.cluster = "sim", .fingerprint = 1}};
     metadata->low_offset = frontier->low_offset;
@@ -21,7 +22,8 @@ static void to_text(struct world *world, const struct partition_frontier *fronti
     PROMISE(world, metadata_encode(metadata, text, METADATA_MAX + 1) > 0, "the metadata of a commit does not fit");
 }
 
-static void from_text(struct world *world, const char *text, struct metadata *metadata, struct partition_frontier *frontier)
+static void
+from_text(struct world *world, const char *text, struct metadata *metadata, struct partition_frontier *frontier)
 {
     struct error error;
     struct span span = {(const uint8_t *)text, strlen(text)};
@@ -49,7 +51,8 @@ void world_group_apply(struct world *world, struct world_slot *slot)
     partition->has_group = true;
     for (size_t i = 0; i < partition->count; i++) {
         bool covered = world_oracle_claims(&partition->group, &partition->records[i]);
-        PROMISE(world, covered || !partition->records[i].committed, "a commit takes back offset %lld", (long long)partition->records[i].offset);
+        PROMISE(world, covered || !partition->records[i].committed, "a commit takes back offset %lld",
+                (long long)partition->records[i].offset);
         partition->records[i].committed = covered;
     }
 }

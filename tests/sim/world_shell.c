@@ -39,7 +39,8 @@ void world_shell_start(struct world *world, int number)
         instance->paused[i] = false;
         (void)core_lane_add(instance->core, &world->lane_options[i]);
     }
-    world_say(world, "instance %d starts as run %llu, clock %+lld", number, (unsigned long long)instance->run, (long long)instance->wall_offset);
+    world_say(world, "instance %d starts as run %llu, clock %+lld", number, (unsigned long long)instance->run,
+              (long long)instance->wall_offset);
     world_faults_place(world);
 }
 
@@ -53,7 +54,10 @@ static int free_slot(const struct world_instance *instance)
 }
 
 /* What is known of each record at the start of a life. */
-static void know_records(struct world *world, struct world_instance *instance, struct world_slot *slot, const struct store_part *stored)
+static void know_records(struct world *world,
+                         struct world_instance *instance,
+                         struct world_slot *slot,
+                         const struct store_part *stored)
 {
     struct world_partition *partition = &world->partitions[slot->partition];
     int64_t wall = world_shell_now(world, instance).wall.ms;
@@ -81,6 +85,11 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     struct world_partition *partition = &world->partitions[number];
     struct store_part *stored = &instance->disk.parts[number];
     int index = free_slot(instance);
+    if (instance->forget[number]) {
+        world_disk_forget(&instance->disk, number);
+        world_disk_forget(&instance->old_disk, number);
+        instance->forget[number] = false;
+    }
     struct world_slot *slot = &instance->slots[index];
     struct input_slot_gained *gained = memory_new(1, sizeof(*gained));
     gained->frontier.shared = (struct frontier_pair){KEY_LEAST, 0};
@@ -92,7 +101,8 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     gained->stored_position = stored->found ? stored->position : 0;
     gained->buckets = stored->buckets;
     gained->bucket_count = stored->bucket_count;
-    gained->position = gained->frontier.low_offset > gained->stored_position ? gained->frontier.low_offset : gained->stored_position;
+    gained->position =
+        gained->frontier.low_offset > gained->stored_position ? gained->frontier.low_offset : gained->stored_position;
     gained->catch_up_to = partition->log_end;
     gained->epoch = slot->epoch + 1;
     *slot = (struct world_slot){.held = true, .partition = number, .life = ++world->lives, .epoch = gained->epoch};
@@ -112,9 +122,10 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     world_shell_input(instance, INPUT_SLOT_GAINED, index, slot->epoch)->as.gained = gained;
     world_shell_own(instance, gained);
     world_shell_own(instance, buckets);
-    world_say(world, "instance %d gains partition %d as slot %d life %llu: position %lld, C %lld, stored %lld, end %lld", instance->number,
-              number, index, (unsigned long long)slot->life, (long long)gained->position, (long long)gained->frontier.low_offset,
-              (long long)gained->stored_position, (long long)gained->catch_up_to);
+    world_say(
+        world, "instance %d gains partition %d as slot %d life %llu: position %lld, C %lld, stored %lld, end %lld",
+        instance->number, number, index, (unsigned long long)slot->life, (long long)gained->position,
+        (long long)gained->frontier.low_offset, (long long)gained->stored_position, (long long)gained->catch_up_to);
     world_shell_wake_poll(world, instance, index);
 }
 
@@ -188,7 +199,7 @@ static void hand_over(struct world *world, struct world_instance *instance, int 
     if (world->ref_count == 0) {
         world->ref_count = 1; /* 0 is none */
     }
-    world->refs[world->ref_count] = (struct world_ref){record, slot->life, REF_LIVE};
+    world->refs[world->ref_count] = (struct world_ref){record, instance->number, instance->run, REF_LIVE};
     struct input *input = world_shell_input(instance, INPUT_RECORD, index, slot->epoch);
     input->as.record = (struct input_record){
         .offset = record->offset,
@@ -248,7 +259,9 @@ static void note_report(struct world_slot *slot, const struct event *event)
 void world_shell_report(struct world *world, struct world_instance *instance, const struct event *event)
 {
     struct world_slot *slot = &instance->slots[event->slot];
-    enum input_kind kind = event->code == -1 ? INPUT_DELIVERED : event->code == -2 ? INPUT_SINK_FULL : INPUT_DELIVERY_FAILED;
+    enum input_kind kind = event->code == -1   ? INPUT_DELIVERED
+                           : event->code == -2 ? INPUT_SINK_FULL
+                                               : INPUT_DELIVERY_FAILED;
     struct event noted = *event;
     noted.code = event->code == -2 ? 0 : event->code;
     if (slot->held && slot->epoch == event->epoch) {
@@ -261,5 +274,6 @@ void world_shell_report(struct world *world, struct world_instance *instance, co
         .failure = event->code > 0 ? (enum delivery_failure)event->code : DELIVERY_RETRIABLE,
         .target_hash = event->lane + 1U,
     };
-    world_say(world, "  report: lane %u sequence %llu: %d", event->lane, (unsigned long long)event->sequence, event->code);
+    world_say(world, "  report: lane %u sequence %llu: %d", event->lane, (unsigned long long)event->sequence,
+              event->code);
 }

@@ -115,7 +115,8 @@ enum ref_state {
 
 struct world_ref {
     struct world_record *record;
-    uint64_t life;
+    int instance;
+    uint64_t run;
     uint8_t state;
 };
 
@@ -142,6 +143,8 @@ struct world_instance {
     struct world_slot slots[WORLD_PARTITIONS_MAX];
     struct world_disk disk;
     struct world_disk old_disk;
+    bool forget
+        [WORLD_PARTITIONS_MAX]; /* its reading was stopped: the checkpoint went its own way and is not used again */
     struct world_write write;
     bool sink_full;
     bool paused[WORLD_LANES_MAX];
@@ -239,16 +242,17 @@ struct world {
     struct world_result result;
 };
 
-#define GROW_FOR_ONE(array, count, capacity) \
-    do { \
-        if ((count) == (capacity)) { \
-            (capacity) = (capacity) == 0 ? 16 : (capacity) * 2; \
-            (array) = memory_resize((array), (capacity), sizeof(*(array))); \
-        } \
+#define GROW_FOR_ONE(array, count, capacity)                                                                           \
+    do {                                                                                                               \
+        if ((count) == (capacity)) {                                                                                   \
+            (capacity) = (capacity) == 0 ? 16 : (capacity)*2;                                                          \
+            (array) = memory_resize((array), (capacity), sizeof(*(array)));                                            \
+        }                                                                                                              \
     } while (0)
 
 /* world_say.c */
-_Noreturn void world_say_broken(const struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void world_say_broken(const struct world *world, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void world_say(const struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define PROMISE(world, condition, ...) ((condition) ? (void)0 : world_say_broken((world), __VA_ARGS__))
 
@@ -267,8 +271,10 @@ int64_t world_traits_due(struct world *world);
 /* world_disk.c */
 void world_disk_free(struct world_disk *disk);
 void world_disk_copy(struct world_disk *to, const struct world_disk *from);
+void world_disk_forget(struct world_disk *disk, int partition);
 bool world_disk_has(const struct store_part *part, struct bucket_id bucket, int64_t offset);
-void world_disk_scan(const struct store_part *part, const struct command_scan *scan, struct scanned_row *rows, size_t *count, bool *end);
+void world_disk_scan(
+    const struct store_part *part, const struct command_scan *scan, struct scanned_row *rows, size_t *count, bool *end);
 void world_disk_write(struct world *world, struct world_instance *instance);
 
 /* world_shell.c: what an instance's shell does. */
@@ -292,10 +298,16 @@ void world_group_apply(struct world *world, struct world_slot *slot);
 /* world_oracle.c */
 bool world_oracle_claims(const struct partition_frontier *frontier, const struct world_record *record);
 struct world_record *world_oracle_find(const struct world *world, int partition, int64_t offset);
-void world_oracle_deliver(struct world *world, struct world_instance *instance, struct world_slot *slot, const struct command_deliver *deliver);
+void world_oracle_deliver(struct world *world,
+                          struct world_instance *instance,
+                          struct world_slot *slot,
+                          const struct command_deliver *deliver);
 void world_oracle_commit(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier);
 void world_oracle_plan(struct world *world, struct world_instance *instance, const struct checkpoint_plan *plan);
-void world_oracle_written(struct world *world, const struct checkpoint_slot *part, const struct store_part *store, int partition);
+void world_oracle_written(struct world *world,
+                          const struct checkpoint_slot *part,
+                          const struct store_part *store,
+                          int partition);
 const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane);
 void world_oracle_step(struct world *world, struct world_instance *instance);
 void world_oracle_end(struct world *world);

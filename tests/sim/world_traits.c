@@ -5,7 +5,7 @@ static int64_t one_of(struct world *world, const int64_t *values, size_t count)
 {
     return values[random_below(&world->random, count)];
 }
-#define ONE_OF(world, ...) \
+#define ONE_OF(world, ...)                                                                                             \
     one_of((world), (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static void draw_options(struct world *world)
