@@ -85,10 +85,10 @@ static void add_disk(const struct bench_run *run, struct bench_facts *facts)
     int64_t needed = bench_run_size(run, FULL_DISK_BYTES, QUICK_DISK_BYTES);
     file_system(run->folder, type);
     if (strcmp(type, "tmpfs") == 0 || strcmp(type, "ramfs") == 0) {
-        bench_run_fail("%s lies in memory (%s): set TARRY_BENCH_FOLDER to a folder on a disk", run->folder, type);
+        bench_run_fail("%s lies in memory (%s): set BENCH_FOLDER to a folder on a disk", run->folder, type);
     }
     if (available < needed) {
-        bench_run_fail("%s has %" PRId64 " GiB free and %" PRId64 " are needed: set TARRY_BENCH_FOLDER to a folder with more",
+        bench_run_fail("%s has %" PRId64 " GiB free and %" PRId64 " are needed: set BENCH_FOLDER to a folder with more",
                        run->folder, available >> 30, needed >> 30);
     }
     add(facts, "disk", "%s, %" PRId64 " GiB free", type, available >> 30);

@@ -11,6 +11,12 @@
 #include "bridge/sink_failure.h"
 #include "bridge/sink_state.h"
 
+#define RECORDS_DEFAULT 100000u
+#define RECORDS_MOST 10000000u
+#define KBYTES_DEFAULT 131072u /* twice the largest record */
+#define KBYTES_SPARE 131072u
+#define KBYTES_MOST 2097151u
+
 /* Our own defaults; each can be overridden by the user. */
 static const struct kafka_handle_setting defaults[] = {
     {"partitioner", "murmur2_random"}, /* as Java's clients choose */
@@ -26,18 +32,34 @@ static const struct kafka_handle_setting defaults[] = {
     /* The broker, not the client, says what is too large. Below its socket.request.max.bytes (100 MiB): a request beyond that is not
      * answered at all, and would be repeated for ever. */
     {"message.max.bytes", "67108864"},
-    /* memory of the local queue: twice the largest record, not 1 GiB */
-    {"queue.buffering.max.kbytes", "131072"},
 };
+
+#define DEFAULTS (sizeof defaults / sizeof defaults[0])
 
 static const struct kafka_handle_setting fixed[] = {
     {"enable.idempotence", "true"},
     {"acks", "all"},
 };
 
+/* The local queue holds all that may be in flight, within librdkafka's own limits: what stands still must not keep the rest out. */
+static void queue_size(const struct sink *sink, char *messages, char *kbytes, size_t size)
+{
+    uint64_t records = sink->records_max == 0 ? RECORDS_DEFAULT : sink->records_max;
+    uint64_t kib = sink->bytes_max == 0 ? KBYTES_DEFAULT : sink->bytes_max / 1024 + KBYTES_SPARE;
+    snprintf(messages, size, "%" PRIu64, records < RECORDS_MOST ? records : RECORDS_MOST);
+    snprintf(kbytes, size, "%" PRIu64, kib < KBYTES_MOST ? kib : KBYTES_MOST);
+}
+
 static rd_kafka_conf_t *configuration(const struct sink *sink, enum sink_way way, struct error *error)
 {
-    rd_kafka_conf_t *conf = kafka_handle_conf(defaults, sizeof defaults / sizeof defaults[0], sink->properties, sink->property_count, fixed,
+    struct kafka_handle_setting all[DEFAULTS + 2];
+    char messages[24];
+    char kbytes[24];
+    memcpy(all, defaults, sizeof defaults);
+    queue_size(sink, messages, kbytes, sizeof messages);
+    all[DEFAULTS] = (struct kafka_handle_setting){"queue.buffering.max.messages", messages};
+    all[DEFAULTS + 1] = (struct kafka_handle_setting){"queue.buffering.max.kbytes", kbytes};
+    rd_kafka_conf_t *conf = kafka_handle_conf(all, DEFAULTS + 2, sink->properties, sink->property_count, fixed,
                                               sizeof fixed / sizeof fixed[0], error);
     if (conf == NULL) {
         return NULL;
@@ -72,6 +94,8 @@ bool sink_open_way(struct sink *sink, enum sink_way way, struct error *error)
 static void keep_options(struct sink *sink, const struct sink_options *options)
 {
     sink->wake_fd = options->wake_fd;
+    sink->records_max = options->records_max;
+    sink->bytes_max = options->bytes_max;
     sink->instance = memory_text(options->instance, strlen(options->instance));
     sink->properties = memory_new(options->property_count, sizeof *sink->properties);
     sink->property_count = options->property_count;

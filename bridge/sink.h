@@ -21,6 +21,8 @@ struct sink_options {
     const struct kafka_property *properties; /* common first, producer's own after */
     size_t property_count;
     const char *instance; /* part of client.id */
+    uint64_t records_max; /* what may be in flight at most: the local queue is made to hold it, so that no target that stands still */
+    uint64_t bytes_max;   /* keeps the others out. 0: librdkafka's defaults. A user's own queue.buffering.max.* wins */
     int wake_fd;
 };
 

@@ -31,6 +31,8 @@ struct sink {
     struct kafka_property *properties; /* copies, for the producer made later */
     size_t property_count;
     char *instance;
+    uint64_t records_max;
+    uint64_t bytes_max;
     int wake_fd;
     size_t queued_messages; /* taken and not reported */
     size_t queued_bytes;    /* their keys and values */

@@ -234,7 +234,7 @@ static const struct config_key KEYS[] = {
      .least = 1,
      .most = 1000000,
      .reloadable = true,
-     .meaning = "Records sent and not yet acknowledged, for each partition read, at most."},
+     .meaning = "Records sent and not yet acknowledged at most."},
 };
 
 #define KEY_COUNT (sizeof KEYS / sizeof KEYS[0])

@@ -168,8 +168,15 @@ static bool setup_kafka(struct daemon *daemon, struct error *error)
     for (size_t i = 0; i < config->source_count; i++) {
         topics[i] = config->sources[i].topic;
     }
-    struct sink_options sink = {config->kafka_producer.items, config->kafka_producer.count, config->instance,
-                                daemon->wake_fd};
+    struct sink_options sink = {.properties = config->kafka_producer.items,
+                                .property_count = config->kafka_producer.count,
+                                .instance = config->instance,
+                                .wake_fd = daemon->wake_fd};
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        struct core_lane_options limits = lanes_options(&daemon->lanes, config, lane);
+        sink.records_max += limits.max_in_flight;
+        sink.bytes_max += limits.max_in_flight_bytes;
+    }
     struct source_options source = {config->kafka_consumer.items,
                                     config->kafka_consumer.count,
                                     config->group,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define DEFAULT_IN_FLIGHT 10000
-#define IN_FLIGHT_BYTES ((uint64_t)32 << 20) /* of one lane of one partition, in librdkafka's queue */
+#define IN_FLIGHT_BYTES ((uint64_t)32 << 20) /* of one lane, in librdkafka's queue */
 
 static void add(struct lanes *lanes, const char *name)
 {

@@ -19,8 +19,8 @@ struct core;
 /* ------------------------------------------------------------------------------------------------ options */
 
 struct core_lane_options {
-    uint32_t max_in_flight;       /* taken and not yet acknowledged, per slot: 1 to 1,000,000 */
-    uint64_t max_in_flight_bytes; /* same, in payload bytes; at least one record is always let through */
+    uint32_t max_in_flight;       /* taken and not yet passed by the acknowledged prefix, all slots together: 1 to 1,000,000 */
+    uint64_t max_in_flight_bytes; /* same, in bytes of rows; one record of each slot is always let through */
     bool paused;
 };
 
@@ -203,6 +203,7 @@ struct command_deliver {
     struct bucket_id bucket;
 };
 
+/* Read rows of a bucket. Answer: INPUT_ROWS; the answers of a queue come in the order of its commands. */
 struct command_scan {
     struct bucket_id bucket;
     int64_t from_offset;

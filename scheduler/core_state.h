@@ -120,6 +120,8 @@ struct core {
     struct core_options options;
     struct core_lane_options lanes[LANES_MAX];
     uint16_t lane_count;
+    uint32_t lane_taken[LANES_MAX];       /* in the FIFOs of a lane, all slots together */
+    uint64_t lane_taken_bytes[LANES_MAX];
     struct slot **slots; /* by index, NULL: not held */
     uint32_t slot_count;
     struct entry_pool pool;
@@ -131,7 +133,7 @@ struct core {
     size_t frontier_count;
     size_t frontier_capacity;
     uint32_t queue_total;
-    uint32_t turn;      /* whose turn it is to take first */
+    uint32_t turn;      /* counts steps: slot and lane that take first follow from it */
     bool sink_full;
     bool more;          /* the step's budget ended before the work did */
     bool stopping;

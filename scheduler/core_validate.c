@@ -73,6 +73,20 @@ static void validate_unwritten(const struct slot *slot)
     INVARIANT(bytes == slot->unwritten.bytes && slot->unwritten.planned <= slot->unwritten.count);
 }
 
+static void validate_lane(const struct core *core, lane_index lane)
+{
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        const struct slot *slot = core->slots[i];
+        if (slot != NULL && slot->queues[lane] != NULL) {
+            count += slot->queues[lane]->taken.count;
+            bytes += slot->queues[lane]->taken.bytes;
+        }
+    }
+    INVARIANT(count == core->lane_taken[lane] && bytes == core->lane_taken_bytes[lane]);
+}
+
 void core_validate(const struct core *core)
 {
     uint64_t late = 0;
@@ -91,6 +105,9 @@ void core_validate(const struct core *core)
                 wheels += wheel_count(&slot->queues[lane]->wheel);
             }
         }
+    }
+    for (lane_index lane = 0; lane < core->lane_count; lane++) {
+        validate_lane(core, lane);
     }
     INVARIANT(late == core->late_count && wheels == entry_pool_count(&core->pool));
 }

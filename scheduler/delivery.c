@@ -72,10 +72,11 @@ static uint32_t queue_turn(struct core *core, struct slot *slot, struct queue *q
 static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, uint32_t budget)
 {
     uint32_t sent = 0;
-    for (uint16_t lane = 0; lane < slot->queue_count && sent < budget; lane++) {
-        if (slot->queues[lane] != NULL) {
+    for (uint16_t i = 0; i < slot->queue_count && sent < budget; i++) {
+        struct queue *queue = slot->queues[(core->turn + i) % slot->queue_count];
+        if (queue != NULL) {
             uint32_t left = budget - sent;
-            sent += queue_turn(core, slot, slot->queues[lane], now, left < TURN_RECORDS ? left : TURN_RECORDS);
+            sent += queue_turn(core, slot, queue, now, left < TURN_RECORDS ? left : TURN_RECORDS);
         }
     }
     return sent;
@@ -94,7 +95,7 @@ void delivery_turn(struct core *core, struct now now)
             budget -= sent;
         }
     }
-    core->turn = core->slot_count == 0 ? 0 : (core->turn + 1) % core->slot_count;
+    core->turn++;
     core->more = core->more || budget == 0;
 }
 
@@ -133,7 +134,7 @@ void delivery_report(struct core *core, struct slot *slot, enum input_kind kind,
     if (kind == INPUT_DELIVERED) {
         taken_move(&queue->taken, item, TAKEN_DONE);
         queue->hold.wait_ms = queue->hold.held ? queue->hold.wait_ms : 0;
-        queue_advance(queue);
+        queue_advance(core, queue);
     } else if (kind == INPUT_SINK_FULL) {
         taken_move(&queue->taken, item, TAKEN_FAILED);
         core->sink_full = true;

@@ -45,6 +45,8 @@ void queue_free(struct core *core, struct queue *queue)
     wheel_free(&queue->wheel);
     core->late_count -= queue->late.count;
     late_heap_free(&queue->late);
+    core->lane_taken[queue->lane] -= queue->taken.count;
+    core->lane_taken_bytes[queue->lane] -= queue->taken.bytes;
     taken_free(&queue->taken);
     bucket_table_free(&queue->buckets);
     core->queue_total--;
@@ -119,8 +121,8 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
     const struct core_lane_options *lane = &core->lanes[queue->lane];
     bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused &&
                 !queue->hold.held && queue->taken.failed == 0;
-    bool room = queue->taken.count < lane->max_in_flight &&
-                (queue->taken.count == 0 || queue->taken.bytes < lane->max_in_flight_bytes);
+    bool room = queue->taken.count == 0 || (core->lane_taken[queue->lane] < lane->max_in_flight &&
+                                            core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
     return open && room && key_compare(queue->loaded, queue->taken_point) >= 0;
 }
@@ -142,8 +144,10 @@ static void start_over(struct core *core, const struct slot *slot, struct queue 
     core->more = true;
 }
 
-static bool take(struct queue *queue, struct key key, uint32_t bytes, bool late, uint64_t *sequence)
+static bool take(struct core *core, struct queue *queue, struct key key, uint32_t bytes, bool late, uint64_t *sequence)
 {
+    core->lane_taken[queue->lane]++;
+    core->lane_taken_bytes[queue->lane] += bytes;
     struct taken item = {.key = key, .bytes = bytes, .state = TAKEN_SENT, .late = late};
     *sequence = taken_add(&queue->taken, &item);
     return true;
@@ -159,7 +163,7 @@ static bool take_late(struct core *core, const struct slot *slot, struct queue *
     struct late_entry entry;
     late_heap_take_least(&queue->late, &entry);
     core->late_count--;
-    return take(queue, entry.key, entry.bytes, true, sequence);
+    return take(core, queue, entry.key, entry.bytes, true, sequence);
 }
 
 bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint64_t *sequence)
@@ -174,10 +178,10 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
     struct entry entry;
     wheel_take_least(&queue->wheel, &entry);
     queue->taken_point = key;
-    return take(queue, key, entry.bytes, false, sequence);
+    return take(core, queue, key, entry.bytes, false, sequence);
 }
 
-void queue_advance(struct queue *queue)
+void queue_advance(struct core *core, struct queue *queue)
 {
     struct taken item;
     while (taken_pop_done(&queue->taken, &item)) {
@@ -186,6 +190,8 @@ void queue_advance(struct queue *queue)
         }
         queue->pending--;
         queue->pending_bytes -= item.bytes;
+        core->lane_taken[queue->lane]--;
+        core->lane_taken_bytes[queue->lane] -= item.bytes;
     }
 }
 

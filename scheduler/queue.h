@@ -28,7 +28,7 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
 bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue);
 
 /* Takes the acknowledged prefix off the FIFO; the point follows. */
-void queue_advance(struct queue *queue);
+void queue_advance(struct core *core, struct queue *queue);
 
 /* Brings the frontier up to date with what was read and what the clock has passed: what is needed before F is committed or asked. O(FIFO)
  * when late ones are in it. */
