@@ -25,7 +25,7 @@ void bench_child_check(pid_t pid, const char *log_path);
 /* CPU time used so far, user and system, all threads. */
 int64_t bench_child_cpu_ms(pid_t pid);
 
-/* A number of /proc/PID/status ("RssAnon:", in KiB) or /proc/PID/io ("write_bytes:"). */
+/* A number of /proc/PID/status ("RssAnon:", in KiB) or /proc/PID/io ("wchar:"). */
 int64_t bench_child_status(pid_t pid, const char *field);
 int64_t bench_child_io(pid_t pid, const char *field);
 

@@ -165,7 +165,7 @@ int64_t bench_tarry_disk_bytes(const struct bench_tarry *tarry)
 
 struct bench_tarry_cost bench_tarry_cost(const struct bench_tarry *tarry)
 {
-    return (struct bench_tarry_cost){bench_child_cpu_ms(tarry->pid), bench_child_io(tarry->pid, "write_bytes:")};
+    return (struct bench_tarry_cost){bench_child_cpu_ms(tarry->pid), bench_child_io(tarry->pid, "wchar:")};
 }
 
 void bench_tarry_stop(struct bench_tarry *tarry)

@@ -18,10 +18,11 @@ struct bench_tarry {
     char output[BENCH_RUN_NAME];
 };
 
-/* What it did since the last look. */
+/* What it did since it started. */
 struct bench_tarry_cost {
     int64_t cpu_ms;
-    int64_t written_bytes; /* to the disk, as the kernel counts */
+    int64_t written_bytes; /* given to write calls: the store's file, and a little log. The kernel's write_bytes counts whole large folios of the page
+                            * cache for each page that changes, and would be many times too much. Sockets are not in it. */
 };
 
 /* Writes its configuration, for two topics made with it. Does not start it. */

@@ -32,6 +32,9 @@ bool sink_open(const struct sink_options *options, struct sink **sink, struct er
 /* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). NULL is allowed. */
 void sink_close(struct sink *sink);
 
+/* Has the producer learn where `topic` is before a record is due: the first one would else wait for that. Cheap when it is known. */
+void sink_prepare(struct sink *sink, struct span topic);
+
 /* Where a row came from: for tarry-source, and for __dlq.errors.* */
 struct sink_origin {
     const char *topic;

@@ -53,3 +53,11 @@ void sink_topic_free_all(struct sink *sink)
         free_topic(sink->topics[i]);
     }
 }
+
+void sink_prepare(struct sink *sink, struct span name)
+{
+    struct sink_topic *topic = sink_topic_get(sink, name);
+    if (topic != NULL && topic->handles[SINK_WAY_BATCHED] == NULL) {
+        (void)sink_topic_handle(sink, topic, SINK_WAY_BATCHED); /* NULL: sink_send will say what is wrong with it */
+    }
+}

@@ -42,6 +42,7 @@ static bool make_row(struct daemon *daemon,
     if (decode_record(&daemon->sources[partition->source_index].rules, record, &decoded, &refusal)) {
         *lane = decoded.lane;
         *due_ms = decoded.due_ms;
+        sink_prepare(daemon->sink, decoded.target);
         return row_encode(&daemon->row, record, &decoded, &error);
     }
     log_refusal(partition, record, &refusal);

@@ -187,6 +187,9 @@ static bool setup_kafka(struct daemon *daemon, struct error *error)
                                     daemon->wake_fd};
     bool done = sink_open(&sink, &daemon->sink, error) && source_open(&source, &daemon->source, error);
     free(topics);
+    for (size_t i = 0; done && i < daemon->targets.known_count; i++) {
+        sink_prepare(daemon->sink, span_of_text(daemon->known_targets[i]));
+    }
     return done;
 }
 
