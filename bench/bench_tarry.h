@@ -21,8 +21,9 @@ struct bench_tarry {
 /* What it did since it started. */
 struct bench_tarry_cost {
     int64_t cpu_ms;
-    int64_t written_bytes; /* given to write calls: the store's file, and a little log. The kernel's write_bytes counts whole large folios of the page
-                            * cache for each page that changes, and would be many times too much. Sockets are not in it. */
+    /* Given to write calls: the store's file, and a little log; no sockets. The kernel's own write_bytes counts a whole
+     * large folio of the page cache for each page that changes in it: many times too much. */
+    int64_t written_bytes;
 };
 
 /* Writes its configuration, for two topics made with it. Does not start it. */

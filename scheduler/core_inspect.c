@@ -27,12 +27,15 @@ static void add_memory(const struct queue *queue, struct now now, struct core_qu
     int64_t wheel_due = wheel_next_bound(&queue->wheel);
     int64_t least = late_due < wheel_due ? late_due : wheel_due;
     struct key greatest;
-    stats->overdue += late_heap_count_due(&queue->late, now.wall.ms) + wheel_count_due(&queue->wheel, now.wall.ms);
+    stats->overdue += late_heap_count_due(&queue->late, now.wall.ms);
+    if (wheel_due <= now.wall.ms) { /* mostly nothing is: the wheel need not be walked */
+        stats->overdue += wheel_count_due(&queue->wheel, now.wall.ms);
+    }
     stats->next_due_ms = least;
     if (least <= now.wall.ms && least != DUE_SINCE_EVER && least < stats->oldest_due_ms) {
         stats->oldest_due_ms = least;
     }
-    if (wheel_greatest(&queue->wheel, &greatest)) {
+    if (bucket_table_count(&queue->buckets) == 0 && wheel_greatest(&queue->wheel, &greatest)) {
         stats->last_due_ms = greatest.due_ms;
     }
 }
