@@ -1,6 +1,7 @@
 /* Printable text from bytes of any kind: see text.h. */
 #include "base/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define ELLIPSIS "..."
@@ -66,6 +67,7 @@ bool text_is_utf8(struct span bytes)
 static uint32_t code_point(const uint8_t *bytes, size_t length)
 {
     static const uint8_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    assert(length < sizeof(first_bits));
     uint32_t point = (uint32_t)(bytes[0] & first_bits[length]);
     for (size_t i = 1; i < length; i++) {
         point = (point << 6) | (uint32_t)(bytes[i] & 0x3f);

@@ -1,5 +1,7 @@
 #include "bridge/row.h"
 
+#include <assert.h>
+
 #include "bridge/refusal.h"
 
 /*
@@ -57,7 +59,7 @@ static void put_signed(struct writer *writer, int64_t number)
 
 static void put_raw(struct writer *writer, struct span bytes)
 {
-    if (writer->to != NULL && bytes.length > 0) {
+    if (writer->to != NULL && bytes.data != NULL && bytes.length > 0) {
         memcpy(writer->to + writer->length, bytes.data, bytes.length);
     }
     writer->length += bytes.length;
@@ -135,6 +137,7 @@ static void put_headers(struct writer *writer, const struct record *record)
 
 static void put_decoded(struct writer *writer, const struct record *record, const struct decoded *decoded)
 {
+    assert(decoded != NULL);
     unsigned key = output_of(record->key, decoded->key);
     unsigned value = output_of(record->value, decoded->value);
     put_byte(writer, key | value << OUTPUT_VALUE_SHIFT | (decoded->id.data == NULL ? 0U : OUTPUT_ID));

@@ -54,10 +54,10 @@ void sink_topic_free_all(struct sink *sink)
     }
 }
 
-void sink_prepare(struct sink *sink, struct span name)
+void sink_prepare(struct sink *sink, struct span topic)
 {
-    struct sink_topic *topic = sink_topic_get(sink, name);
-    if (topic != NULL && topic->handles[SINK_WAY_BATCHED] == NULL) {
-        (void)sink_topic_handle(sink, topic, SINK_WAY_BATCHED); /* NULL: sink_send will say what is wrong with it */
+    struct sink_topic *known = sink_topic_get(sink, topic);
+    if (known != NULL && known->handles[SINK_WAY_BATCHED] == NULL) {
+        (void)sink_topic_handle(sink, known, SINK_WAY_BATCHED); /* NULL: sink_send will say what is wrong with it */
     }
 }

@@ -9,6 +9,9 @@ target_compile_options(tarry_options INTERFACE
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(tarry_options INTERFACE -Wduplicated-cond -Wduplicated-branches -Wlogical-op)
 endif()
+if(CMAKE_C_COMPILER_ID MATCHES "Clang") # librdkafka's macros are GNU C, and it takes void * where const is meant
+    target_compile_options(tarry_options INTERFACE -Wno-gnu-statement-expression -Wno-cast-qual)
+endif()
 if(TARRY_WERROR)
     target_compile_options(tarry_options INTERFACE -Werror)
 endif()

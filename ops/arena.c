@@ -100,8 +100,11 @@ void arena_release(struct arena *arena, row_ref ref)
 
 void arena_free(struct arena *arena)
 {
-    while (arena->chunks != NULL) {
-        chunk_free(arena, arena->chunks);
+    struct arena_chunk *chunk = arena->chunks;
+    while (chunk != NULL) {
+        struct arena_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
     }
     *arena = (struct arena){0};
 }

@@ -20,7 +20,7 @@ struct arena {
 };
 
 /* Copies a row in. Never 0. O(bytes). */
-row_ref arena_add(struct arena *arena, struct span row);
+row_ref arena_add(struct arena *arena, struct span bytes);
 
 /* The row's bytes; valid until its release. */
 struct span arena_row(row_ref ref);

@@ -39,7 +39,9 @@ static bool pattern_valid(const char *text, struct error *error)
     if (length < sizeof plain) {
         memcpy(plain, text, length + 1);
         for (char *at = plain; *at != '\0'; at++) {
-            *at = *at == '*' ? 'x' : *at;
+            if (*at == '*') {
+                *at = 'x';
+            }
         }
     }
     if (length >= sizeof plain || !target_name_valid(span_of_text(plain))) {

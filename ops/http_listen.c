@@ -94,7 +94,7 @@ int http_listen_open(const union http_listen_address *address, const char *text,
         (void)set_failure(error, text);
         return -1;
     }
-    union http_listen_address bound;
+    union http_listen_address bound = {0};
     socklen_t length = sizeof(bound);
     if (!bind_and_listen(fd, address) || getsockname(fd, &bound.any, &length) != 0) {
         (void)set_failure(error, text);

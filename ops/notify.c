@@ -107,7 +107,9 @@ void notify_status(struct notify *notify, const char *format, ...)
         return;
     }
     for (char *at = message; *at != '\0'; at++) {
-        *at = *at == '\n' ? ' ' : *at;
+        if (*at == '\n') {
+            *at = ' ';
+        }
     }
     send_message(notify, message, false);
 }

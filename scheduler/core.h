@@ -315,9 +315,9 @@ struct core_stats {
     bool store_full;
 };
 
-/* Copies figures out. `slot` must be held, `lane` exist. O(buckets of the queue). */
-void core_queue_stats(const struct core *core, slot_index slot, lane_index lane, struct now now, struct core_queue_stats *stats);
-void core_slot_stats(const struct core *core, slot_index slot, struct core_slot_stats *stats);
+/* Copies figures out. The slot `index` must be held, `lane` exist. O(buckets of the queue). */
+void core_queue_stats(const struct core *core, slot_index index, lane_index lane, struct now now, struct core_queue_stats *stats);
+void core_slot_stats(const struct core *core, slot_index index, struct core_slot_stats *stats);
 void core_stats(const struct core *core, struct core_stats *stats);
 
 /* Checks every invariant that can be checked (counts, order, heap, ring, C, bounds); aborts with a message on a violation.

@@ -126,9 +126,8 @@ static void place(struct wheel *wheel, entry_index index)
         while (after != ENTRY_NONE && entry_at(pool, after)->offset > entry->offset) {
             after = entry_at(pool, after)->prev;
         }
-    } else if (slot->count == 0) {
-        slot->least = index;
-    } else if (slot->least != ENTRY_NONE && key_compare(entry_key(entry), entry_key(entry_at(pool, slot->least))) < 0) {
+    } else if (slot->count == 0 ||
+               (slot->least != ENTRY_NONE && key_compare(entry_key(entry), entry_key(entry_at(pool, slot->least))) < 0)) {
         slot->least = index;
     }
     insert_after(pool, slot, after, index);

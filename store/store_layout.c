@@ -99,8 +99,9 @@ size_t store_layout_name_key(uint8_t *key, const char *topic, int32_t partition)
 
 void store_layout_garbage_key(uint8_t *key, uint32_t partition)
 {
-    memcpy(key, "garbage", 7);
-    store_layout_put_u32(key + 7, partition);
+    static const uint8_t name[] = {'g', 'a', 'r', 'b', 'a', 'g', 'e'};
+    memcpy(key, name, sizeof name);
+    store_layout_put_u32(key + sizeof name, partition);
 }
 
 int64_t store_layout_number(int64_t due_ms, uint8_t level)

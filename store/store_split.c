@@ -33,7 +33,7 @@ static void copy_row(struct portion *portion, const MDB_val *key, const MDB_val 
     struct store_placed *row = &portion->rows[portion->count++];
     size_t length = value->mv_size - STORE_LAYOUT_ROW_HEAD;
     const uint8_t *from = value->mv_data;
-    if (portion->room - portion->length < length) {
+    if (portion->bytes == NULL || portion->room - portion->length < length) {
         portion->room = (portion->length + length) * 2;
         portion->bytes = memory_resize(portion->bytes, portion->room, 1);
     }

@@ -59,7 +59,10 @@ static void own_mounts(void)
         snprintf(map, sizeof(map), "0 %u 1", group);
         write_file("/proc/self/gid_map", map);
     }
-    assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+    /* In a chroot "/" is no mount point (EINVAL): then the disk can be seen outside too, until teardown takes it off. */
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        assert_int_equal(errno, EINVAL);
+    }
 }
 
 static int setup(void **state)

@@ -127,6 +127,51 @@ static void test_anchor(void **state)
     source_watch_close(&watch);
 }
 
+static uint32_t crc_of_value(const char *value)
+{
+    struct record record = {.key = SPAN_ABSENT, .value = span_of_text(value)};
+    return source_record_crc(&record);
+}
+
+/* Many partitions' anchors one after the other, each with more behind it than was asked for: one does not hold up the next. */
+static void test_anchors_in_a_row(void **state)
+{
+    enum { PARTITIONS = 8, RECORDS = 300, ROUNDS = 8 };
+    (void)state;
+    kafka_topics_create(bootstrap, "row", PARTITIONS, NULL);
+    for (int32_t partition = 0; partition < PARTITIONS; partition++) {
+        produce_texts("row", partition, partition, RECORDS);
+    }
+    struct source_watch watch;
+    open_on(&watch, "row", "row", "i-0", -1, NULL);
+    source_watch_until(&watch, SOURCE_ASSIGNED, PARTITIONS, 30 * SECONDS);
+    struct source_lookup lookup = {0};
+    struct error error;
+    assert_true(source_read_anchor(watch.source, "row", 0, 0, 10 * SECONDS, &lookup, &error)); /* connects */
+    int64_t before = source_watch_clock();
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int32_t partition = 0; partition < PARTITIONS; partition++) {
+            int offset = round == 0 ? RECORDS : round * 30; /* the first round: beyond the end */
+            assert_true(source_read_anchor(watch.source, "row", partition, offset, 10 * SECONDS, &lookup, &error));
+            assert_int_equal(lookup.anchor_found, offset < RECORDS);
+            char value[16];
+            snprintf(value, sizeof value, "%d", partition + offset);
+            assert_true(!lookup.anchor_found || lookup.anchor_crc == crc_of_value(value));
+        }
+    }
+    /* 64 of them take about 0.2 s. A client that now and then rests for its second before a fetch needs many. */
+    print_message("%d anchors: %lld ms\n", ROUNDS * PARTITIONS, (long long)(source_watch_clock() - before));
+    assert_true(source_watch_clock() - before < 5 * SECONDS);
+    for (int32_t partition = 0; partition < PARTITIONS; partition++) {
+        assert_true(source_start(watch.source, "row", partition, RECORDS, NULL));
+    }
+    source_watch_until(&watch, SOURCE_END, PARTITIONS, 30 * SECONDS); /* the reader is let go meanwhile, */
+    assert_true(source_read_anchor(watch.source, "row", 1, 0, 10 * SECONDS, &lookup, &error)); /* and made again when needed */
+    assert_true(lookup.anchor_found);
+    source_watch_turn(&watch);
+    source_watch_close(&watch);
+}
+
 /* The end that is looked up is the last stable offset; and the END event of a partition that ends in control records is beyond them. */
 static void test_transactions(void **state)
 {
@@ -379,7 +424,11 @@ static void test_start_after_an_outage(void **state)
     assert_false(source_look_up(watch.source, "late", 1, 1000, &lookup, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
     kafka_broker_restart(broker);
-    source_watch_until(&watch, SOURCE_CONNECTED, 1, 60 * SECONDS);
+    int64_t begun = source_watch_clock();
+    while (!source_probe(watch.source, 200)) { /* the client reconnects in its own time */
+        assert_true(source_watch_clock() - begun < 60 * SECONDS);
+        source_watch_for(&watch, 50);
+    }
     bool found = false;
     for (int tries = 0; tries < 60 && !found; tries++) { /* the coordinator loads for a moment after a start */
         found = source_look_up(watch.source, "late", 1, 1000, &lookup, &error);
@@ -402,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_look_up_with_metadata),
         cmocka_unit_test(test_anchor),
+        cmocka_unit_test(test_anchors_in_a_row),
         cmocka_unit_test(test_transactions),
         cmocka_unit_test(test_fenced_static_member),
         cmocka_unit_test(test_quick_restart),
