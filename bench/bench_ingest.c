@@ -44,7 +44,7 @@ static void run_once(struct bench_run *run, int64_t count)
 
 void bench_ingest_section(struct bench_run *run)
 {
-    int64_t runs = bench_run_size(run, 5, 1);
+    int64_t runs = bench_run_size(run, run->runs, 1);
     for (int64_t i = 0; i < runs; i++) {
         bench_run_say("ingest, run %" PRId64 " of %" PRId64, i + 1, runs);
         run_once(run, bench_run_size(run, 3000000, 100000));

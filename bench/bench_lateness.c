@@ -118,7 +118,7 @@ static void run_tarry(struct bench_run *run, int64_t per_s)
 void bench_lateness_section(struct bench_run *run)
 {
     static const int64_t rates[] = {1000, 5000, 20000};
-    int64_t runs = bench_run_size(run, 5, 1);
+    int64_t runs = bench_run_size(run, run->runs, 1);
     for (int64_t i = 0; i < runs; i++) {
         for (size_t rate = 0; rate < sizeof(rates) / sizeof(rates[0]); rate++) {
             bench_run_say("lateness at %" PRId64 "/s, run %" PRId64 " of %" PRId64, rates[rate], i + 1, runs);

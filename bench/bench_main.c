@@ -17,6 +17,9 @@
 #include "bench/bench_sections.h"
 #include "bench/bench_timer.h"
 
+#define RUNS_DEFAULT 5
+#define RUNS_MAX 99
+
 struct section {
     const char *name;
     void (*run)(struct bench_run *run);
@@ -42,7 +45,8 @@ static const struct option options[] = {{"bootstrap", required_argument, NULL, '
                                         {"store-program", required_argument, NULL, 'p'}, {"folder", required_argument, NULL, 'f'},
                                         {"commit", required_argument, NULL, 'c'},    {"kafka-version", required_argument, NULL, 'k'},
                                         {"section", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-                                        {"quick", no_argument, NULL, 'q'},           {NULL, 0, NULL, 0}};
+                                        {"quick", no_argument, NULL, 'q'},           {"runs", required_argument, NULL, 'r'},
+                                        {NULL, 0, NULL, 0}};
 
 static void want(const char *name)
 {
@@ -57,6 +61,16 @@ static void want(const char *name)
     }
 }
 
+static int64_t run_count(const char *text)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+    if (*end != '\0' || count < 1 || count > RUNS_MAX) {
+        bench_run_fail("--runs takes a number from 1 to %d, not %s", RUNS_MAX, text);
+    }
+    return count;
+}
+
 static bool take(struct bench_run *run, struct arguments *arguments, int option)
 {
     switch (option) {
@@ -69,6 +83,7 @@ static bool take(struct bench_run *run, struct arguments *arguments, int option)
     case 'o': arguments->output = optarg; return true;
     case 's': want(optarg); return true;
     case 'q': run->quick = true; return true;
+    case 'r': run->runs = run_count(optarg); return true;
     default: return false;
     }
 }
@@ -128,7 +143,7 @@ static int measure(int argc, char **argv)
 {
     static const char *const client_settings[] = {NULL};
     static char self[BENCH_RUN_PATH];
-    struct bench_run run = {.self = self, .figures = bench_figures_new()};
+    struct bench_run run = {.self = self, .runs = RUNS_DEFAULT, .figures = bench_figures_new()};
     struct bench_facts facts = {.count = 0};
     struct arguments arguments = {"unknown", "unknown", NULL};
     parse(argc, argv, &run, &arguments);

@@ -142,7 +142,7 @@ void bench_pending_recovery_section(struct bench_run *run)
         run->pending = open_empty(run);
     }
     fill(run, run->pending, most_pending(run));
-    int64_t runs = bench_run_size(run, 5, 2);
+    int64_t runs = bench_run_size(run, run->runs, 2);
     for (int64_t i = 0; i < runs; i++) {
         double took_s = recover_once(run, run->pending);
         bench_run_say("  recovery, run %" PRId64 " of %" PRId64 ": %.3f s", i + 1, runs, took_s);

@@ -23,6 +23,7 @@ struct bench_run {
     const char *tarry;         /* the program under test */
     const char *store_program; /* bench_store */
     const char *folder;        /* on the disk to be measured; whoever started us removes it */
+    int64_t runs;              /* of each program, when it is not quick */
     bool quick;                /* short windows and few runs: shows that it works, not how fast it is */
     rd_kafka_t *client;        /* for topics and their ends */
     unsigned names;            /* given so far */

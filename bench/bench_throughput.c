@@ -148,7 +148,7 @@ static void run_pair(struct bench_run *run, int64_t number)
 
 void bench_throughput_section(struct bench_run *run)
 {
-    int64_t runs = bench_run_size(run, 5, 1);
+    int64_t runs = bench_run_size(run, run->runs, 1);
     for (int64_t i = 0; i < runs; i++) {
         bench_run_say("throughput, run %" PRId64 " of %" PRId64, i + 1, runs);
         run_pair(run, i);
