@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -94,14 +95,15 @@ rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct
 
 #define DESTROY_TIMEOUT_MS 5000
 
-struct ending {
+struct kafka_handle_ending {
     rd_kafka_t *handle;
+    pthread_t thread;
     int done_fd;
 };
 
 static void *destroy(void *opaque)
 {
-    struct ending *ending = opaque;
+    struct kafka_handle_ending *ending = opaque;
     rd_kafka_destroy_flags(ending->handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     uint64_t one = 1;
     /* an eventfd takes it; and if it did not, the other side would only wait for its full time */
@@ -111,25 +113,51 @@ static void *destroy(void *opaque)
     return NULL;
 }
 
-void kafka_handle_destroy(rd_kafka_t *handle)
+/* Signals are the other threads' business, from its first instruction on. */
+static bool start_thread(struct kafka_handle_ending *ending)
 {
-    struct ending *ending = memory_new(1, sizeof *ending);
-    *ending = (struct ending){handle, eventfd(0, EFD_CLOEXEC)};
-    pthread_t thread;
-    if (ending->done_fd < 0 || pthread_create(&thread, NULL, destroy, ending) != 0) {
-        /* no descriptor or thread to be had: then without the bound */
-        rd_kafka_destroy_flags(handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&ending->thread, NULL, destroy, ending);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure == 0;
+}
+
+struct kafka_handle_ending *kafka_handle_destroy_begin(rd_kafka_t *handle)
+{
+    struct kafka_handle_ending *ending = memory_new(1, sizeof *ending);
+    ending->handle = handle;
+    ending->done_fd = eventfd(0, EFD_CLOEXEC);
+    if (ending->done_fd >= 0 && start_thread(ending)) {
+        return ending;
+    }
+    rd_kafka_destroy_flags(handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    if (ending->done_fd >= 0) {
         close(ending->done_fd);
-        free(ending);
+    }
+    free(ending);
+    return NULL;
+}
+
+void kafka_handle_destroy_end(struct kafka_handle_ending *ending, int timeout_ms)
+{
+    if (ending == NULL) {
         return;
     }
     struct pollfd item = {.fd = ending->done_fd, .events = POLLIN};
-    if (poll(&item, 1, DESTROY_TIMEOUT_MS) == 1) {
-        pthread_join(thread, NULL);
+    if (poll(&item, 1, timeout_ms) == 1) {
+        pthread_join(ending->thread, NULL);
         close(ending->done_fd);
         free(ending);
         return;
     }
-    log_write(LOG_LEVEL_WARNING, "kafka_client", NULL, 0, "a Kafka client did not end within %d ms; left behind", DESTROY_TIMEOUT_MS);
-    pthread_detach(thread); /* it keeps `ending` */
+    log_write(LOG_LEVEL_WARNING, "kafka_client", NULL, 0, "a Kafka client did not end in time; left behind");
+    pthread_detach(ending->thread); /* it keeps `ending` */
+}
+
+void kafka_handle_destroy(rd_kafka_t *handle)
+{
+    kafka_handle_destroy_end(kafka_handle_destroy_begin(handle), DESTROY_TIMEOUT_MS);
 }

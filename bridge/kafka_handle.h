@@ -33,4 +33,14 @@ rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct
  * to the end of the process (a warning says so). All that belongs to it (queues, events, topics) must be destroyed before. */
 void kafka_handle_destroy(rd_kafka_t *handle);
 
+/* The same in two parts, for who has better things to do meanwhile. */
+struct kafka_handle_ending;
+
+/* Begins: the handle ends on a thread of its own, and this call does not wait. The caller owes a kafka_handle_destroy_end. (NULL: no thread
+ * or descriptor was to be had, and the handle was taken down at once, without a bound.) */
+struct kafka_handle_ending *kafka_handle_destroy_begin(rd_kafka_t *handle);
+
+/* Waits at most timeout_ms and frees; what has not ended by then is left behind, with a warning. NULL is allowed. */
+void kafka_handle_destroy_end(struct kafka_handle_ending *ending, int timeout_ms);
+
 #endif

@@ -22,6 +22,8 @@ static const struct kafka_handle_setting defaults[] = {
 
 #define DEFAULT_COUNT (sizeof defaults / sizeof defaults[0])
 
+#define READER_END_MS 1000 /* on top of the time that the end of the group's consumer takes meanwhile */
+
 /* What promises rest on (kafka_conf_refused says why). */
 static rd_kafka_conf_t *configuration(const struct source_options *options, const char *client_id, struct error *error)
 {
@@ -141,6 +143,7 @@ void source_close(struct source *source)
     source_group_abandon(source);
     rd_kafka_queue_destroy(source->queue);
     kafka_handle_destroy(source->handle);
+    source_read_wait(source, READER_END_MS);
     for (size_t i = 0; i < source->property_count; i++) {
         free((void *)(uintptr_t)source->properties[i].name); /* ours: only the struct calls them const */
         free((void *)(uintptr_t)source->properties[i].value);

@@ -85,7 +85,8 @@ struct source_lookup {
 bool source_look_up(struct source *source, const char *topic, int32_t partition, int timeout_ms, struct source_lookup *lookup, struct error *error);
 
 /* Reads the one record at anchor_offset (blocking, bounded) into the lookup's anchor fields. It uses a simple consumer of its own so that
- * the group's is undisturbed. Not found: anchor_found is false (compacted away, or beyond the end). ERROR_UNAVAILABLE. */
+ * the group's is undisturbed. Not found: anchor_found is false (compacted away, or beyond the end). ERROR_UNAVAILABLE: no answer, try again.
+ * Cost: one round trip to the partition's leader, and a connection the first time; it is let go, without a wait, when all have started. */
 bool source_read_anchor(struct source *source, const char *topic, int32_t partition, int64_t anchor_offset, int timeout_ms, struct source_lookup *lookup, struct error *error);
 
 /* Begins handing over records from `offset`. */

@@ -39,18 +39,26 @@ static rd_kafka_t *reader_of(struct source *source, struct error *error)
     if (source->reader != NULL) {
         return source->reader;
     }
-    /* one small fetch is all it does */
-    static const struct kafka_handle_setting defaults[] = {{"fetch.wait.max.ms", "100"}, {"queued.min.messages", "1"},
-                                                           {"queued.max.messages.kbytes", "1024"}};
-    static const struct kafka_handle_setting fixed[] = {{"enable.auto.commit", "false"},      {"enable.auto.offset.store", "false"},
-                                                        {"isolation.level", "read_committed"}, {"enable.partition.eof", "true"},
-                                                        {"auto.offset.reset", "error"}};
-    struct kafka_handle_setting named[6];
-    for (size_t i = 0; i < 5; i++) {
-        named[i] = fixed[i];
-    }
-    named[5] = (struct kafka_handle_setting){"group.id", source->group}; /* never joined: it only assigns and reads */
-    rd_kafka_conf_t *conf = kafka_handle_conf(defaults, 3, source->properties, source->property_count, named, 6, error);
+    static const struct kafka_handle_setting defaults[] = {{"fetch.error.backoff.ms", "50"}, {"reconnect.backoff.max.ms", "500"}};
+    const struct kafka_handle_setting fixed[] = {
+        {"group.id", source->group}, /* never joined: it only assigns and reads */
+        {"isolation.level", "read_committed"},
+        {"enable.auto.commit", "false"},
+        {"enable.auto.offset.store", "false"},
+        {"enable.partition.eof", "true"},
+        {"auto.offset.reset", "error"},
+        /* The owner waits for the answer, so these are ours, too (docs/internals/kafka.md, "Anchors"). One batch holds the record; */
+        {"fetch.message.max.bytes", "1024"},
+        {"fetch.min.bytes", "1"},
+        /* a fetch of the partition before that still waits at the broker holds up the next one; */
+        {"fetch.wait.max.ms", "1"},
+        /* and a queue that counts as full, be it of librdkafka's own marks, stops fetching for up to a second. */
+        {"queued.min.messages", "100000"},
+        /* Being sent on to a nearer replica takes longer than the record. */
+        {"client.rack", ""},
+    };
+    rd_kafka_conf_t *conf = kafka_handle_conf(defaults, sizeof defaults / sizeof defaults[0], source->properties, source->property_count,
+                                              fixed, sizeof fixed / sizeof fixed[0], error);
     source->reader = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_CONSUMER, conf, error);
     if (source->reader != NULL) {
         rd_kafka_poll_set_consumer(source->reader);
@@ -73,6 +81,15 @@ static enum finding wait_for(rd_kafka_t *reader, int64_t anchor_offset, int time
     return finding;
 }
 
+/* Nothing is assigned, but what was fetched beyond the anchor still fills the queue: it must not keep the next fetch from being sent. */
+static void drain(rd_kafka_t *reader)
+{
+    rd_kafka_message_t *message;
+    while ((message = rd_kafka_consumer_poll(reader, 0)) != NULL) {
+        rd_kafka_message_destroy(message);
+    }
+}
+
 bool source_read_anchor(struct source *source,
                         const char *topic,
                         int32_t partition,
@@ -93,6 +110,7 @@ bool source_read_anchor(struct source *source,
     found.anchor_found = false;
     enum finding finding = wait_for(reader, anchor_offset, timeout_ms, &found);
     rd_kafka_assign(reader, NULL);
+    drain(reader);
     if (finding == FINDING_NONE_YET) {
         return error_set(error, ERROR_UNAVAILABLE, "reading %s [%" PRId32 "] at offset %" PRId64 ": no answer in %d ms", topic, partition,
                          anchor_offset, timeout_ms);
@@ -104,7 +122,14 @@ bool source_read_anchor(struct source *source,
 void source_read_close(struct source *source)
 {
     if (source->reader != NULL) {
-        kafka_handle_destroy(source->reader);
+        source_read_wait(source, 0); /* of an earlier one; it has had a rebalance's time */
+        source->reader_ending = kafka_handle_destroy_begin(source->reader);
         source->reader = NULL;
     }
+}
+
+void source_read_wait(struct source *source, int timeout_ms)
+{
+    kafka_handle_destroy_end(source->reader_ending, timeout_ms);
+    source->reader_ending = NULL;
 }

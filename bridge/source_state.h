@@ -60,6 +60,7 @@ struct source {
     bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
     bool fatal_said;
     rd_kafka_t *reader; /* source_read_anchor's own consumer; lives while partitions wait for their start */
+    struct kafka_handle_ending *reader_ending; /* the last one that is no longer needed, on its way down */
     struct kafka_property *properties; /* copies, for the reader */
     size_t property_count;
     char *group;
@@ -128,6 +129,11 @@ bool source_trouble_fatal(struct source *source, const char *words, struct sourc
 bool source_commit_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
 
 /* source_read.c */
+
+/* Lets the reader go, if there is one. Does not wait for its end: the owner calls it between other partitions' deliveries. */
 void source_read_close(struct source *source);
+
+/* Waits (at most timeout_ms) for the end of a reader that was let go, if there is one. */
+void source_read_wait(struct source *source, int timeout_ms);
 
 #endif

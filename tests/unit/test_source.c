@@ -75,7 +75,7 @@ static struct fixture fixtures[FIXTURES] = {
     [TWO_COOPERATIVE] = {4, shared_cooperative},
     [TROUBLE] = {1, short_session},
     [OUTSIDE] = {1, short_session},
-    [ANCHOR] = {1, short_session},
+    [ANCHOR] = {3, short_session},
     [LAG] = {1, short_session},
 };
 
@@ -448,6 +448,25 @@ static void test_position_outside_the_log(void **state)
     assert_int_equal(source_watch_count(&fixture->watch, SOURCE_RECORD), 0);
 }
 
+/* One partition after the other, there and back: none is held up or mistaken for another. */
+static void expect_anchors_in_turn(struct fixture *fixture)
+{
+    struct source_lookup lookup = {0};
+    struct error error;
+    produce(fixture, 1, 100, 50);
+    produce(fixture, 2, 200, 50);
+    for (int round = 0; round < 4; round++) {
+        for (int32_t partition = 1; partition < 3; partition++) {
+            char value[16];
+            snprintf(value, sizeof value, "%d", 100 * partition + 10 * round);
+            struct record expected = {.key = SPAN_ABSENT, .value = span_of_text(value)};
+            assert_true(source_read_anchor(fixture->watch.source, "in", partition, 10 * round, 10 * SECONDS, &lookup, &error));
+            assert_true(lookup.anchor_found);
+            assert_int_equal(lookup.anchor_crc, source_record_crc(&expected));
+        }
+    }
+}
+
 static void test_anchor(void **state)
 {
     struct fixture *fixture = *state;
@@ -457,7 +476,7 @@ static void test_anchor(void **state)
     kafka_client_produce_one(fixture->bootstrap, "in", &output);
     fixture->watch.start_at = -1;
     struct source_watch *watch = &fixture->watch;
-    source_watch_until(watch, SOURCE_ASSIGNED, 1, 20 * SECONDS);
+    source_watch_until(watch, SOURCE_ASSIGNED, 3, 20 * SECONDS);
     struct source_lookup lookup = {0};
     struct error error;
     struct record expected = {.key = span_of_text("k"), .value = span_of_text("v")};
@@ -472,6 +491,7 @@ static void test_anchor(void **state)
     assert_false(lookup.anchor_found);
     assert_true(source_read_anchor(watch->source, "in", 0, 50, 10 * SECONDS, &lookup, &error));
     assert_false(lookup.anchor_found);
+    expect_anchors_in_turn(fixture);
     mock_cluster_broker_down(fixture->cluster, 1, true);
     assert_false(source_read_anchor(watch->source, "in", 0, 0, 400, &lookup, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
