@@ -164,15 +164,19 @@ static void scan(struct daemon *daemon, const struct partition *partition, const
     daemon_input(daemon, INPUT_ROWS, partition)->as.rows = rows;
 }
 
-/* The metadata text of a slot's frontier. The fingerprint before a change of configuration is kept until C has passed the change (R8). */
-static bool frontier_text(struct daemon *daemon, struct partition *partition, const struct partition_frontier *frontier, char *text)
+/* The metadata text of a slot's frontier. The fingerprint before a change of configuration is kept until the C of this very text has passed the
+ * change (R8): a checkpoint's is behind that of a commit that may never be acknowledged. */
+static bool frontier_text(const struct daemon *daemon,
+                          const struct partition *partition,
+                          const struct partition_frontier *frontier,
+                          char *text)
 {
     static struct metadata metadata; /* large, and used by the owner thread alone */
-    if (partition->identity.fingerprint_before != 0 && frontier->low_offset >= partition->identity.changed_at) {
-        partition->identity.fingerprint_before = 0;
-        partition->identity.changed_at = 0;
-    }
     metadata.identity = partition->identity;
+    if (frontier->low_offset >= metadata.identity.changed_at) {
+        metadata.identity.fingerprint_before = 0;
+        metadata.identity.changed_at = 0;
+    }
     lanes_metadata(&daemon->lanes, frontier, &metadata);
     return metadata_encode(&metadata, text, METADATA_MAX + 1) > 0;
 }
@@ -185,7 +189,7 @@ static void fail_metadata(struct daemon *daemon, const struct partition *partiti
     daemon_fail(daemon, &error);
 }
 
-static void commit(struct daemon *daemon, struct partition *partition, const struct partition_frontier *frontier)
+static void commit(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier)
 {
     char text[METADATA_MAX + 1];
     struct error error;
@@ -206,7 +210,7 @@ static void begin_checkpoint(struct daemon *daemon, const struct checkpoint_plan
         daemon->plan_text_list = memory_resize(daemon->plan_text_list, plan->slot_count, sizeof(char *));
     }
     for (size_t i = 0; i < plan->slot_count; i++) {
-        struct partition *partition = partitions_at(&daemon->partitions, plan->slots[i].slot);
+        const struct partition *partition = partitions_at(&daemon->partitions, plan->slots[i].slot);
         daemon->plan_text_list[i] = daemon->plan_texts[i];
         if (!frontier_text(daemon, partition, &plan->slots[i].frontier, daemon->plan_texts[i])) {
             fail_metadata(daemon, partition);

@@ -87,8 +87,8 @@ static void take_gone(struct daemon *daemon, struct partition *partition, const 
     }
     partition->state = PARTITIONS_DRAINING;
     snprintf(partition->problem, sizeof(partition->problem),
-             "%s/%" PRId32 ": %s: what is pending still leaves, nothing more is read. If the topic was recreated, restart with --accept-change "
-             "to read the new one from its beginning",
+             "%s/%" PRId32 ": %s: what is pending still leaves, nothing more is read. If records expired, restart: it says which. If the topic "
+             "was recreated, restart with --accept-change to read the new one from its beginning",
              partition->topic, partition->number, text);
     log_write(LOG_LEVEL_ERROR, "topic_changed",
               LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s",

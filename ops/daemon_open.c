@@ -10,8 +10,10 @@
 
 #define LOOK_UP_MS 1000   /* how long the owner may be held up by one look-up; the broker answers in a few */
 #define RETRY_MS 1000
+#define RETRIES_SLOWER 5  /* the pause between attempts grows up to so many RETRY_MS */
 #define LEAVE_MS 3000     /* what is in flight gets this long before a partition is given up */
-#define OPEN_AT_ONCE 16   /* in one turn, so that deliveries go on between */
+#define OPEN_AT_ONCE 16   /* in one turn, and */
+#define OPEN_MS 200       /* none is begun later in it, so that deliveries go on between */
 
 /* Everything that is found out about a partition on the way. Large: on the heap. */
 struct opening {
@@ -68,41 +70,79 @@ static bool look_up(struct daemon *daemon, struct partition *partition, struct o
     return true;
 }
 
-/* NULL when there is no such metadata, or it is not ours (*foreign). */
-static const struct metadata *decode(const char *text, struct metadata *metadata, bool *foreign)
+/* NULL when there is no such metadata, or it cannot be read: then *code says why. */
+static const struct metadata *decode(const char *text, struct metadata *metadata, enum error_code *code)
 {
-    struct error error;
+    struct error error = {0};
     bool ours = text[0] != '\0' && metadata_decode(span_of_text(text), metadata, &error);
-    *foreign = text[0] != '\0' && !ours;
+    *code = error.code;
     return ours ? metadata : NULL;
 }
 
-static bool gather(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
+static bool same_anchor(const struct metadata *a, const struct metadata *b)
+{
+    return a != NULL && b != NULL && a->anchor.offset == b->anchor.offset && a->anchor.timestamp_ms == b->anchor.timestamp_ms &&
+           a->anchor.crc == b->anchor.crc;
+}
+
+/* Reads the record again that the metadata knew as the last one. */
+static bool verify(struct daemon *daemon,
+                   const struct partition *partition,
+                   struct opening *opening,
+                   const struct metadata *metadata,
+                   enum identity_anchor *verdict,
+                   struct error *error)
+{
+    struct source_lookup *lookup = &opening->lookup;
+    struct anchor anchor;
+    if (!identity_wants_anchor(&opening->facts, metadata, &anchor)) {
+        *verdict = metadata == NULL ? IDENTITY_ANCHOR_NONE : IDENTITY_ANCHOR_UNVERIFIABLE;
+        return true;
+    }
+    if (!source_read_anchor(daemon->source, partition->topic, partition->number, anchor.offset, LOOK_UP_MS, lookup, error)) {
+        return false;
+    }
+    bool same =
+        lookup->anchor_found && lookup->anchor_timestamp_ms == anchor.timestamp_ms && lookup->anchor_crc == anchor.crc;
+    *verdict = same ? IDENTITY_ANCHOR_MATCHES : IDENTITY_ANCHOR_DIFFERS;
+    return true;
+}
+
+/* What the brokers, the checkpoint and the configuration say. */
+static void collect(struct daemon *daemon, const struct partition *partition, struct opening *opening)
 {
     struct identity_facts *facts = &opening->facts;
-    bool foreign_checkpoint;
+    enum error_code unread;
     facts->accept = daemon->options.accept_change || partition->start_over;
     facts->cluster = daemon->cluster;
     facts->fingerprint = daemon->sources[partition->source_index].fingerprint;
     facts->low = opening->lookup.low;
     facts->end = opening->lookup.end;
     facts->committed = opening->lookup.committed;
-    facts->kafka = decode(opening->lookup.metadata, &opening->kafka, &facts->committed_foreign);
-    facts->stored = opening->stored.found ? decode(opening->stored.metadata, &opening->checkpoint, &foreign_checkpoint) : NULL;
+    facts->kafka = decode(opening->lookup.metadata, &opening->kafka, &unread);
+    facts->committed_foreign = unread != ERROR_NONE;
+    facts->committed_newer = unread == ERROR_TOO_NEW;
+    facts->stored = opening->stored.found ? decode(opening->stored.metadata, &opening->checkpoint, &unread) : NULL;
     facts->stored_position = opening->stored.position;
-    struct anchor anchor;
-    if (!identity_wants_anchor(facts, &anchor)) {
-        facts->anchor = IDENTITY_ANCHOR_UNVERIFIABLE;
-        return true;
+}
+
+static bool gather(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
+{
+    struct identity_facts *facts = &opening->facts;
+    collect(daemon, partition, opening);
+    if (partition->start_over) { /* by order, and nothing that the checkpoint held is pending any more */
+        facts->stored = NULL;
+        facts->committed = facts->kafka != NULL ? facts->committed : -1;
+        facts->committed_foreign = false;
     }
-    if (!source_read_anchor(daemon->source, partition->topic, partition->number, anchor.offset, LOOK_UP_MS,
-                            &opening->lookup, error)) {
+    if (!verify(daemon, partition, opening, facts->kafka, &facts->kafka_anchor, error)) {
         return false;
     }
-    bool same = opening->lookup.anchor_found && opening->lookup.anchor_timestamp_ms == anchor.timestamp_ms &&
-                opening->lookup.anchor_crc == anchor.crc;
-    facts->anchor = same ? IDENTITY_ANCHOR_MATCHES : IDENTITY_ANCHOR_DIFFERS;
-    return true;
+    if (same_anchor(facts->kafka, facts->stored)) {
+        facts->stored_anchor = facts->kafka_anchor;
+        return true;
+    }
+    return verify(daemon, partition, opening, facts->stored, &facts->stored_anchor, error);
 }
 
 /* Lanes that the frontier names and the configuration does not: they live on until they can adopt (R7). */
@@ -129,9 +169,11 @@ static bool drop_checkpoint(struct daemon *daemon, const struct partition *parti
     if (!opening->stored.found || opening->decision.use_store) {
         return true;
     }
-    log_write(LOG_LEVEL_WARNING, "checkpoint_dropped",
-              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
-              "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
+    if (!partition->start_over) {
+        log_write(LOG_LEVEL_WARNING, "checkpoint_dropped",
+                  LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
+                  "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
+    }
     free(opening->stored.buckets);
     opening->stored = (struct store_partition){0};
     return store_forget_slot(daemon->store, partition->slot, error) &&
@@ -202,29 +244,27 @@ static void tell_outcome(struct partition *partition, const struct opening *open
     }
 }
 
-static void open_one(struct daemon *daemon, struct partition *partition)
+/* False: it is tried again later. */
+static bool open_one(struct daemon *daemon, struct partition *partition)
 {
     struct opening *opening = memory_new(1, sizeof(*opening));
     struct error error = {0};
     bool done = look_up(daemon, partition, opening, &error) && gather(daemon, partition, opening, &error);
-    if (done && partition->start_over) { /* another topic was accepted, and nothing of the former one is pending */
-        opening->facts.kafka = NULL;
-        opening->facts.stored = NULL;
-        opening->facts.committed = -1;
-        opening->facts.committed_foreign = false;
-    }
     if (done) {
         identity_decide(&opening->facts, &opening->decision);
         done = begin(daemon, partition, opening, &error);
     }
     if (done) {
         tell_outcome(partition, opening);
+        partition->failures = 0;
     } else {
         tell(partition, LOG_LEVEL_WARNING, "partition_waits", error.text);
-        partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
+        partition->failures += partition->failures < RETRIES_SLOWER;
+        partition->retry_at_ms = clock_mono().ms + (int64_t)partition->failures * RETRY_MS; /* the attempt itself took its time */
     }
     free(opening->stored.buckets);
     free(opening);
+    return done;
 }
 
 static uint64_t pending(const struct daemon *daemon, const struct partition *partition)
@@ -238,19 +278,26 @@ static uint64_t pending(const struct daemon *daemon, const struct partition *par
     return sum;
 }
 
-/* The former topic's records have all left: what stands there now is read from its beginning, as accepted. */
+/* The former topic's records have all left: what stands there now is read, as accepted. The checkpoint is forgotten first: else a process that ends
+ * before the next one would fire its rows again. */
 static void look_drained(struct daemon *daemon, struct partition *partition)
 {
-    if (!partition->restart || daemon->now.mono.ms < partition->retry_at_ms) {
+    struct error error;
+    if (!partition->restart || daemon->stopping || daemon->now.mono.ms < partition->retry_at_ms) {
         return;
     }
     partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
-    if (pending(daemon, partition) == 0) {
-        daemon_input(daemon, INPUT_SLOT_LOST, partition);
-        partition->gained = false;
-        partition->start_over = true;
-        partition->state = PARTITIONS_OPENING;
+    if (writer_busy(daemon->writer) || pending(daemon, partition) > 0) {
+        return;
     }
+    if (!store_forget_slot(daemon->store, partition->slot, &error)) {
+        daemon_fail(daemon, &error);
+        return;
+    }
+    daemon_input(daemon, INPUT_SLOT_LOST, partition);
+    partition->gained = false;
+    partition->start_over = true;
+    partition->state = PARTITIONS_OPENING;
 }
 
 static void release(struct daemon *daemon, struct partition *partition)
@@ -284,27 +331,41 @@ void daemon_open_left(struct daemon *daemon, struct partition *partition)
     }
 }
 
-static bool may_open(const struct daemon *daemon, const struct partition *partition)
+/* The one that has waited longest for its attempt; NULL: none is due. */
+static struct partition *next_to_open(const struct daemon *daemon)
 {
-    return partition->state == PARTITIONS_OPENING && daemon->now.mono.ms >= partition->retry_at_ms &&
-           !daemon->stopping && !writer_busy(daemon->writer) && daemon->gained_count < OPEN_AT_ONCE;
+    struct partition *next = NULL;
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition != NULL && partition->state == PARTITIONS_OPENING && partition->retry_at_ms <= daemon->now.mono.ms &&
+            (next == NULL || partition->retry_at_ms < next->retry_at_ms)) {
+            next = partition;
+        }
+    }
+    return next;
+}
+
+/* Each may hold the owner up, one that fails for seconds: then the others wait for the next turn, too. */
+static void open_some(struct daemon *daemon)
+{
+    bool done = !daemon->stopping && !writer_busy(daemon->writer);
+    while (done && daemon->gained_count < OPEN_AT_ONCE && clock_mono().ms - daemon->now.mono.ms < OPEN_MS) {
+        struct partition *partition = next_to_open(daemon);
+        done = partition != NULL && open_one(daemon, partition);
+    }
 }
 
 void daemon_open_partitions(struct daemon *daemon)
 {
     for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
         struct partition *partition = partitions_at(&daemon->partitions, slot);
-        if (partition == NULL) {
-            continue;
-        }
-        if (may_open(daemon, partition)) {
-            open_one(daemon, partition);
-        } else if (partition->state == PARTITIONS_DRAINING) {
+        if (partition != NULL && partition->state == PARTITIONS_DRAINING) {
             look_drained(daemon, partition);
-        } else if (partition->state == PARTITIONS_LEAVING && daemon->now.mono.ms >= partition->leave_by_ms) {
+        } else if (partition != NULL && partition->state == PARTITIONS_LEAVING && daemon->now.mono.ms >= partition->leave_by_ms) {
             release(daemon, partition);
         }
     }
+    open_some(daemon);
 }
 
 int64_t daemon_open_deadline(const struct daemon *daemon)

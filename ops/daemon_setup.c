@@ -288,6 +288,18 @@ static void tell_changes(const struct config *before, const struct config *after
     free(changes.items);
 }
 
+/* Limits of targets, if they are the same ones in the same order: else all of them wait for a restart, as was told. */
+static void take_limits(struct config *config, const struct config *fresh)
+{
+    bool same = config->target_count == fresh->target_count;
+    for (size_t i = 0; same && i < config->target_count; i++) {
+        same = strcmp(config->targets[i].name, fresh->targets[i].name) == 0;
+    }
+    for (size_t i = 0; same && i < config->target_count; i++) {
+        config->targets[i].max_in_flight = fresh->targets[i].max_in_flight;
+    }
+}
+
 /* Only what the table of keys calls reloadable is taken over; the old configuration stays the one that the parts were made from. */
 void daemon_setup_reload(struct daemon *daemon)
 {
@@ -298,9 +310,7 @@ void daemon_setup_reload(struct daemon *daemon)
         log_level_set(fresh->log_level);
         daemon->config->log_level = fresh->log_level;
         daemon->config->shutdown_timeout_ms = fresh->shutdown_timeout_ms;
-        for (size_t i = 0; i < daemon->config->target_count && fresh->target_count == daemon->config->target_count; i++) {
-            daemon->config->targets[i].max_in_flight = fresh->targets[i].max_in_flight;
-        }
+        take_limits(daemon->config, fresh);
         for (lane_index lane = 0; lane < daemon->lanes.configured; lane++) {
             struct core_lane_options limits = lanes_options(&daemon->lanes, daemon->config, lane);
             core_lane_change(daemon->core, lane, &limits);

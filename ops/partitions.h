@@ -33,6 +33,7 @@ struct partition {
     bool restart;        /* DRAINING: start over when nothing is pending */
     bool start_over;     /* OPENING: by order, as if nothing had been known */
     int64_t retry_at_ms; /* OPENING: next attempt, monotonic */
+    uint32_t failures;   /* OPENING: attempts in a row */
     int64_t leave_by_ms; /* LEAVING: give up waiting, monotonic */
     bool commit_fails;   /* the last commit was refused, and that was told */
     int64_t low;         /* the log's start as last looked up */

@@ -1,5 +1,5 @@
 # What the daemon's loop is made of: identity of partitions (R8), lanes, slots, rows in memory, reports awaited, the writer thread.
-foreach(name test_identity test_lanes test_partitions test_arena test_in_flight)
+foreach(name test_identity test_identity_random test_lanes test_partitions test_arena test_in_flight)
     tarry_test(${name} FOLDER unit LABEL unit ROOMS ops base)
 endforeach()
 tarry_test(test_writer FOLDER unit LABEL unit ROOMS ops store base SOURCES $<TARGET_OBJECTS:store_case>)
