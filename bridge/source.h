@@ -60,6 +60,7 @@ struct source_event {
     struct record record;  /* RECORD: borrowed until the next source_poll */
     bool lost;             /* REVOKED */
     bool acknowledged;     /* COMMITTED */
+    uint32_t tag;          /* COMMITTED: as given to source_commit */
     char text[256];
 };
 
@@ -102,9 +103,15 @@ void source_release(struct source *source, const char *topic, int32_t partition)
 bool source_pause(struct source *source, const char *topic, int32_t partition, struct error *error);
 bool source_resume(struct source *source, const char *topic, int32_t partition, struct error *error);
 
-/* Commits offset and metadata of one partition, asynchronously; the answer is a SOURCE_COMMITTED. The caller keeps to one at a time (R9).
+/* Commits offset and metadata of one partition, asynchronously; the answer is a SOURCE_COMMITTED with this tag. The caller keeps to one at a time (R9).
  * False: it could not even be sent (no answer will come). */
-bool source_commit(struct source *source, const char *topic, int32_t partition, int64_t offset, const char *metadata, struct error *error);
+bool source_commit(struct source *source,
+                   const char *topic,
+                   int32_t partition,
+                   int64_t offset,
+                   const char *metadata,
+                   uint32_t tag,
+                   struct error *error);
 
 /* The cluster's id (blocking up to timeout_ms the first time). False: not known (yet). */
 bool source_cluster_id(struct source *source, int timeout_ms, char *id, size_t size);

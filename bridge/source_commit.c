@@ -10,6 +10,7 @@ bool source_commit(struct source *source,
                    int32_t partition,
                    int64_t offset,
                    const char *metadata,
+                   uint32_t tag,
                    struct error *error)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -17,7 +18,7 @@ bool source_commit(struct source *source,
     item->offset = offset;
     item->metadata_size = strlen(metadata);
     item->metadata = memory_text(metadata, item->metadata_size); /* the list frees it */
-    rd_kafka_resp_err_t code = rd_kafka_commit_queue(source->handle, list, source->queue, NULL, NULL);
+    rd_kafka_resp_err_t code = rd_kafka_commit_queue(source->handle, list, source->queue, NULL, (void *)(uintptr_t)tag);
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_set(error, ERROR_UNAVAILABLE, "committing offset %" PRId64 " of %s [%" PRId32 "]: %s", offset, topic, partition,
@@ -41,6 +42,7 @@ bool source_commit_take(struct source *source, rd_kafka_event_t *event, struct s
     out->topic = source_topic_intern(source, item->topic)->name;
     out->partition = item->partition;
     out->offset = item->offset;
+    out->tag = (uint32_t)(uintptr_t)rd_kafka_event_opaque(event);
     out->acknowledged = code == RD_KAFKA_RESP_ERR_NO_ERROR;
     snprintf(out->text, sizeof out->text, "%s", out->acknowledged ? "" : rd_kafka_err2str(code));
     return true;

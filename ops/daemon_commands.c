@@ -195,7 +195,8 @@ static void commit(struct daemon *daemon, const struct partition *partition, con
     struct error error;
     if (!frontier_text(daemon, partition, frontier, text)) {
         fail_metadata(daemon, partition);
-    } else if (!source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text, &error)) {
+    } else if (!source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text,
+                              partition->epoch, &error)) {
         log_write(LOG_LEVEL_WARNING, "commit_failed", LOG_FIELDS(LOG_TEXT("topic", partition->topic)), "%s", error.text);
         metrics_add(daemon->metrics, METRIC_COMMITS, METRICS_RESULT_FAILED, 0, 1);
         daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit = COMMIT_FAILED;

@@ -100,8 +100,8 @@ static void take_committed(struct daemon *daemon, struct partition *partition, c
 {
     metrics_add(daemon->metrics, METRIC_COMMITS,
                 event->acknowledged ? METRICS_RESULT_OK : METRICS_RESULT_FAILED, 0, 1);
-    if (partition == NULL) {
-        return;
+    if (partition == NULL || event->tag != partition->epoch) {
+        return; /* of an earlier time that we held it: what it says is not what is committed now */
     }
     if (event->acknowledged) {
         partition->commit_fails = false;

@@ -161,7 +161,8 @@ static void look_leaving(struct core *core)
 {
     for (uint32_t i = 0; i < core->slot_count; i++) {
         struct slot *slot = core->slots[i];
-        if (slot != NULL && slot->leaving && !slot->left && !is_in_flight(slot) && !commit_is_behind(core, slot)) {
+        bool unsaved = slot != NULL && slot->reading_stopped && (slot->unsaved || core->checkpoint.under_way);
+        if (slot != NULL && slot->leaving && !slot->left && !unsaved && !is_in_flight(slot) && !commit_is_behind(core, slot)) {
             slot->left = true;
             command_list_add(&core->commands, COMMAND_SLOT_LEFT, slot);
         }

@@ -65,7 +65,7 @@ static void test_look_up_with_metadata(void **state)
     char metadata[4097];
     memset(metadata, 'm', 4096);
     metadata[4096] = '\0';
-    assert_true(source_commit(watch.source, "look", 0, 6, metadata, NULL));
+    assert_true(source_commit(watch.source, "look", 0, 6, metadata, 7, NULL));
     assert_true(source_watch_until(&watch, SOURCE_COMMITTED, 1, 20 * SECONDS)->acknowledged);
     kafka_topics_delete_records(bootstrap, "look", 0, 3);
     struct source_lookup lookup;
@@ -81,7 +81,7 @@ static void test_look_up_with_metadata(void **state)
     char longer[4098];
     memset(longer, 'n', 4097);
     longer[4097] = '\0';
-    assert_true(source_commit(watch.source, "look", 0, 7, longer, NULL));
+    assert_true(source_commit(watch.source, "look", 0, 7, longer, 7, NULL));
     assert_false(source_watch_until(&watch, SOURCE_COMMITTED, 2, 20 * SECONDS)->acknowledged);
     assert_true(source_look_up(watch.source, "look", 0, 10 * SECONDS, &lookup, &error));
     assert_int_equal(lookup.committed, 6);
@@ -268,7 +268,7 @@ static void test_paused_beyond_the_poll_interval(void **state)
     assert_int_equal(source_watch_count(&watch, SOURCE_REVOKED), 0);
     assert_int_equal(source_watch_count(&watch, SOURCE_TROUBLE), 0);
     assert_int_equal(source_watch_count(&watch, SOURCE_RECORD), 5);
-    assert_true(source_commit(watch.source, "paused", 0, 5, "", NULL));
+    assert_true(source_commit(watch.source, "paused", 0, 5, "", 7, NULL));
     assert_true(source_watch_until(&watch, SOURCE_COMMITTED, 1, 20 * SECONDS)->acknowledged);
     assert_true(source_resume(watch.source, "paused", 0, NULL));
     source_watch_until(&watch, SOURCE_RECORD, 10, 20 * SECONDS);
@@ -386,7 +386,7 @@ static void test_topic_recreated(void **state)
     struct source_watch watch;
     open_on(&watch, "again", "again", "i-0", 0, (const char *const[]){"topic.metadata.refresh.interval.ms=1000", NULL});
     source_watch_until(&watch, SOURCE_RECORD, 50, 30 * SECONDS);
-    assert_true(source_commit(watch.source, "again", 0, 50, "frontier", NULL));
+    assert_true(source_commit(watch.source, "again", 0, 50, "frontier", 7, NULL));
     assert_true(source_watch_until(&watch, SOURCE_COMMITTED, 1, 20 * SECONDS)->acknowledged);
     kafka_topics_delete(bootstrap, "again");
     source_watch_until(&watch, SOURCE_REVOKED, 1, 60 * SECONDS);

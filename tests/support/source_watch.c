@@ -66,7 +66,8 @@ static void keep(struct source_watch *watch, const struct source_event *event)
     }
     struct source_watch_event *kept = &watch->events[watch->count++];
     *kept = (struct source_watch_event){.kind = event->kind, .partition = event->partition, .offset = event->offset, .lost = event->lost,
-                                        .acknowledged = event->acknowledged};
+                                        .acknowledged = event->acknowledged,
+                                        .tag = event->tag};
     snprintf(kept->topic, sizeof kept->topic, "%s", event->topic == NULL ? "" : event->topic);
     snprintf(kept->text, sizeof kept->text, "%s", event->text);
     if (event->kind == SOURCE_RECORD) {

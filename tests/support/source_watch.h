@@ -11,6 +11,7 @@ struct source_watch_event {
     int64_t offset;
     bool lost;
     bool acknowledged;
+    uint32_t tag;
     char text[256];
     char value[64]; /* RECORD: the value's first bytes */
 };

@@ -283,11 +283,12 @@ static void test_commit_and_look_up(void **state)
     char metadata[4096];
     memset(metadata, 'm', sizeof metadata - 1);
     metadata[sizeof metadata - 1] = '\0';
-    assert_true(source_commit(watch->source, "in", 0, 5, metadata, NULL));
+    assert_true(source_commit(watch->source, "in", 0, 5, metadata, 7, NULL));
     const struct source_watch_event *answer = source_watch_until(watch, SOURCE_COMMITTED, 1, 20 * SECONDS);
     assert_true(answer->acknowledged);
     assert_int_equal(answer->offset, 5);
     assert_int_equal(answer->partition, 0);
+    assert_int_equal(answer->tag, 7);
     struct source_lookup lookup;
     struct error error;
     assert_true(source_look_up(watch->source, "in", 0, 10 * SECONDS, &lookup, &error));
@@ -308,11 +309,11 @@ static void test_commit_refused(void **state)
     struct source_watch *watch = &fixture->watch;
     source_watch_until(watch, SOURCE_END, 1, 20 * SECONDS);
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_OFFSET_COMMIT, 12 /* OFFSET_METADATA_TOO_LARGE */, 1);
-    assert_true(source_commit(watch->source, "in", 0, 0, "x", NULL));
+    assert_true(source_commit(watch->source, "in", 0, 0, "x", 7, NULL));
     const struct source_watch_event *answer = source_watch_until(watch, SOURCE_COMMITTED, 1, 20 * SECONDS);
     assert_false(answer->acknowledged);
     assert_string_not_equal(answer->text, "");
-    assert_true(source_commit(watch->source, "in", 0, 0, "y", NULL));
+    assert_true(source_commit(watch->source, "in", 0, 0, "y", 7, NULL));
     assert_true(source_watch_until(watch, SOURCE_COMMITTED, 2, 20 * SECONDS)->acknowledged);
 }
 
