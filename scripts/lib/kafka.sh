@@ -40,7 +40,7 @@ kafka_fetch()
 kafka_free_port()
 {
     while :; do
-        port=$(awk -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand(seed); print 12000 + int(rand() * 20000) }')
+        port=$(awk -v seed="$(od -An -N2 -tu2 /dev/urandom)" 'BEGIN { srand(seed); print 12000 + int(rand() * 20000) }')
         kafka_answers "$port" || { printf '%s\n' "$port"; return 0; }
     done
 }
