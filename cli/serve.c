@@ -7,11 +7,21 @@
 #include "ops/daemon.h"
 #include "ops/log_output.h"
 
-/* SIGHUP: the same file, flags and environment again. Problems are told where logs go. */
+/* SIGHUP: the same file, flags and environment again. Problems go to the log, which waits for nobody: the owner's loop is in here. */
 static struct config *load_again(void *context)
 {
+    const struct options *options = context;
     struct config *config = NULL;
-    return options_load(context, &config) ? config : NULL;
+    struct config_problems problems = {0};
+    struct config_request request = options_request(options);
+    bool loaded = config_load(&request, &config, &problems);
+    for (size_t i = 0; i < problems.count; i++) {
+        const struct config_problem *problem = &problems.items[i];
+        log_write(problem->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "config_problem",
+                  LOG_FIELDS(LOG_TEXT("place", problem->place)), "%s", problem->text);
+    }
+    config_problems_free(&problems);
+    return loaded ? config : NULL;
 }
 
 static enum log_output_format output_format(enum config_log_format format)

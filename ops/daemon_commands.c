@@ -233,6 +233,14 @@ void daemon_commands_written(struct daemon *daemon)
         daemon_fail(daemon, &result->error);
         return;
     }
+    if (!store_in_place(daemon->store)) {
+        struct error error;
+        error_set(&error, ERROR_CORRUPT,
+                  "the directory %s was removed or replaced while tarry runs: start again, what is pending is read from the topic",
+                  daemon->config->store_path);
+        daemon_fail(daemon, &error);
+        return;
+    }
     if (!result->written) {
         log_write(LOG_LEVEL_ERROR, "store_full", NULL, 0,
                   "%s. Reading pauses when memory.unwritten is used up; deliveries go on; nothing is lost", result->error.text);

@@ -162,7 +162,9 @@ static void take_event(struct daemon *daemon, const struct source_event *event)
         take_gone(daemon, partition, event->text);
         break;
     case SOURCE_FATAL:
-        error_set(&error, ERROR_FENCED, "Kafka: %s", event->text);
+        error_set(&error, ERROR_FENCED,
+                  "Kafka: %s. If another process runs with instance \"%s\", give each a name of its own; else start this one again", event->text,
+                  daemon->config->instance);
         daemon_fail(daemon, &error);
         break;
     case SOURCE_TROUBLE:
@@ -237,6 +239,9 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     } else {
         metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
         log_failure(daemon, item, report);
+        if (item->as_refused && report->failure == DELIVERY_UNKNOWN_TOPIC) {
+            daemon_refused_missing(daemon, item->source_index);
+        }
         in_flight_note(&daemon->in_flight, item, report->error);
     }
     if (partition != NULL && partition->gained && partition->epoch == item->epoch) {

@@ -43,3 +43,11 @@ void daemon_refused_topics(struct daemon *daemon)
     }
     daemon->refused_topics_at_ms = all ? TIME_NEVER : clock_mono().ms + RETRY_MS;
 }
+
+void daemon_refused_missing(struct daemon *daemon, size_t source_index)
+{
+    if (daemon->sources[source_index].refused_topic_ready) {
+        daemon->sources[source_index].refused_topic_ready = false;
+        daemon->refused_topics_at_ms = daemon->now.mono.ms;
+    }
+}

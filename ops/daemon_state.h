@@ -124,6 +124,7 @@ void daemon_commands_written(struct daemon *daemon);
 
 /* daemon_refused.c: the refused topics exist, or are tried again. */
 void daemon_refused_topics(struct daemon *daemon);
+void daemon_refused_missing(struct daemon *daemon, size_t source_index); /* it was deleted: make it again */
 
 /* daemon_observe.c */
 void daemon_observe_serve(struct daemon *daemon);

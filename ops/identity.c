@@ -52,6 +52,9 @@ static const char *mismatch(const struct identity_facts *facts,
     if (anchor == IDENTITY_ANCHOR_DIFFERS) {
         return "another record stands at the last offset read: the topic was recreated or overwritten";
     }
+    if (facts->committed < 0 && metadata->anchor.offset < 0 && read > 0) {
+        return "the group has no offset here (deleting a topic takes it along) and there is no record to know the topic by";
+    }
     return NULL;
 }
 

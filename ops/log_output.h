@@ -61,7 +61,7 @@ bool log_output_format_named(const char *name, enum log_output_format *format);
 /* "debug", "info", "warning" or "error". False: none of these, *level is untouched. */
 bool log_output_level_named(const char *name, enum log_level *level);
 
-/* Opens /dev/null for each of fds 0, 1, 2 that is closed, so that none of them becomes a socket or the store and gets
+/* Ignores SIGPIPE, and opens /dev/null for each of fds 0, 1, 2 that is closed, so that none of them becomes a socket or the store and gets
  * log lines written into it. First thing in main. */
 void log_output_secure_standard_fds(void);
 

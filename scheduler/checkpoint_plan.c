@@ -117,7 +117,8 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     rows = checkpoint->row_count - rows;
     splits = checkpoint->split_count - splits;
     drops = checkpoint->drop_count - drops;
-    if (rows + splits + drops == 0 && !slot->unsaved && !is_position_due(core, slot, now)) {
+    bool last = core->stopping && slot->text_behind && !slot->commit_under_way;
+    if (rows + splits + drops == 0 && !slot->unsaved && !last && !is_position_due(core, slot, now)) {
         return;
     }
     GROW(checkpoint->slots, checkpoint->slot_count, checkpoint->slot_capacity);
@@ -130,7 +131,11 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     part->drop_count = drops;
     part->keeps_frontier = slot->unsaved;
     slot->unsaved = false;
+    slot->text_behind = false;
     commit_committed_frontier(slot, &part->frontier);
+    if (slot->last_read.offset >= 0) {
+        part->frontier.anchor = slot->last_read; /* what the checkpoint's own position is known by (R8) */
+    }
 }
 
 /* Now that the arrays stand still: where each slot's part of them begins. */
@@ -215,6 +220,7 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
     if (!written) {
         slot->unwritten.planned = 0;
         slot->unsaved = slot->unsaved || part->keeps_frontier;
+        slot->text_behind = true;
         return;
     }
     core->stats.rows_written += slot->unwritten.planned;
@@ -347,7 +353,7 @@ bool checkpoint_plan_is_behind(const struct core *core)
     bool behind = false;
     for (uint32_t i = 0; i < core->slot_count && !behind; i++) {
         const struct slot *slot = core->slots[i];
-        behind = slot != NULL && (slot->unwritten.count > 0 || slot->unsaved || slot->position > slot->stored_position);
+        behind = slot != NULL && (slot->unwritten.count > 0 || slot->unsaved || slot->text_behind || slot->position > slot->stored_position);
     }
     return core->checkpoint.under_way || (behind && !core->checkpoint.full);
 }

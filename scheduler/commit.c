@@ -197,6 +197,7 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
         return;
     }
     slot->low_committed = slot->low_committing;
+    slot->text_behind = true;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             slot->queues[lane]->committed = slot->queues[lane]->committing;

@@ -70,6 +70,7 @@ struct slot {
     bool caught_up;
     bool reading_paused;
     bool reading_stopped;
+    bool text_behind;      /* a commit was acknowledged since the last checkpoint: the last one before the end takes it in */
     bool unsaved;          /* reading_stopped: F has moved since the last checkpoint, which alone keeps it */
     bool leaving;
     bool left;             /* COMMAND_SLOT_LEFT was given */

@@ -147,6 +147,10 @@ bool store_write(struct store *store,
                  struct store_result *result,
                  struct error *error);
 
+/* False when the directory at `path` is no longer the one that was opened (removed or replaced while in use): what is written now is lost
+ * with the process. Two system calls. */
+bool store_in_place(const struct store *store);
+
 /* Pages in use and the map's size, for metrics. */
 void store_usage(struct store *store, uint64_t *used_bytes, uint64_t *max_bytes);
 

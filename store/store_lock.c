@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static long read_pid(int fd)
@@ -51,4 +52,14 @@ bool store_lock_take(const char *path, int *fd, struct error *error)
     write_pid(opened);
     *fd = opened;
     return true;
+}
+
+bool store_in_place(const struct store *store)
+{
+    char file[4096];
+    struct stat ours;
+    struct stat there;
+    int length = snprintf(file, sizeof(file), "%s/lock", store->path);
+    return length > 0 && (size_t)length < sizeof(file) && fstat(store->lock_fd, &ours) == 0 && stat(file, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
