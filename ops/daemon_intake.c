@@ -46,7 +46,7 @@ static bool make_row(struct daemon *daemon,
         return row_encode(&daemon->row, record, &decoded, &error);
     }
     log_refusal(partition, record, &refusal);
-    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, (size_t)refusal.reason, 1);
+    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, DAEMON_REASON(refusal.reason), 1);
     *lane = LANES_REFUSED;
     *due_ms = DUE_SINCE_EVER;
     return row_encode_refused(&daemon->row, record, &refusal, &error);
@@ -207,8 +207,8 @@ static void count_delivered(struct daemon *daemon, const struct in_flight_item *
     metrics_observe(daemon->metrics, METRIC_DELIVERY_SECONDS, 0, 0,
                     (double)(daemon->now.mono.ms - item->sent_ms) / 1000.0);
     if (item->refused_for != REFUSAL_NONE) {
-        metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, item->refused_for, 1);
-        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, item->refused_for, 1);
+        metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, DAEMON_REASON(item->refused_for), 1);
+        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, DAEMON_REASON(item->refused_for), 1);
     } else if (!item->as_refused) {
         metrics_add(daemon->metrics, METRIC_DELIVERED, item->lane, 0, 1);
         metrics_observe(daemon->metrics, METRIC_LATENESS_SECONDS, item->lane, 0,

@@ -114,7 +114,7 @@ static void setup_metrics(struct daemon *daemon)
     for (size_t i = 0; i < daemon->config->source_count; i++) {
         metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, daemon->config->sources[i].topic);
     }
-    for (int reason = REFUSAL_NONE; reason < REFUSAL_REASONS; reason++) {
+    for (int reason = REFUSAL_NONE + 1; reason < REFUSAL_REASONS; reason++) { /* index: reason - 1, see DAEMON_REASON */
         metrics_label_add(daemon->metrics, METRICS_LABEL_REASON, refusal_name((enum refusal_reason)reason));
     }
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "retriable");

@@ -18,6 +18,9 @@
 
 #define DAEMON_PROBE_MS 1000
 
+/* The label of a refusal: there is none for REFUSAL_NONE. */
+#define DAEMON_REASON(reason) ((size_t)(reason) - 1)
+
 /* A bucket scan that was carried out, until its rows were stepped. */
 struct daemon_scan {
     struct scanned_row *rows;

@@ -23,7 +23,7 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
     [METRIC_RECORDS_READ] = {"tarry_records_read_total", COUNTER, {SOURCE, NONE}, NULL, false,
         "Records read from an input topic."},
     [METRIC_RECORDS_REFUSED] = {"tarry_records_refused_total", COUNTER, {SOURCE, METRICS_LABEL_REASON}, NULL, false,
-        "Records refused at reading; each went whole to the refused topic."},
+        "Records refused, at reading or at delivery; each goes whole to the refused topic."},
     [METRIC_DELIVERED] = {"tarry_delivered_total", COUNTER, {TARGET, NONE}, NULL, false,
         "Records acknowledged by their target."},
     [METRIC_DELIVERY_FAILURES] = {"tarry_delivery_failures_total", COUNTER, {TARGET, FAILURE}, NULL, false,
