@@ -6,7 +6,7 @@ WORKDIR /source
 COPY scripts/lib/deps.sh scripts/lib/
 RUN . scripts/lib/deps.sh && deps_install build && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cmake --preset release -DTARRY_TESTS=OFF && cmake --build --preset release --target tarry && \
+RUN cmake --preset release -DTARRY_TESTS=OFF -DTARRY_BENCH=OFF && cmake --build --preset release --target tarry && \
     strip --strip-debug build/release/tarry
 
 FROM debian:bookworm-slim

@@ -29,7 +29,8 @@ struct sink_options {
 /* ERROR_INVALID: a property librdkafka refuses (named). Does not wait for a broker. */
 bool sink_open(const struct sink_options *options, struct sink **sink, struct error *error);
 
-/* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). NULL is allowed. */
+/* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). Bounded by about 5 s
+ * for each of its two producers. NULL is allowed. */
 void sink_close(struct sink *sink);
 
 /* Has the producer learn where `topic` is before a record is due: the first one would else wait for that. Cheap when it is known. */
@@ -46,7 +47,7 @@ struct sink_origin {
 
 enum sink_result {
     SINK_TAKEN,  /* a report with `token` will follow */
-    SINK_FULL,   /* nothing was taken; try after SINK_ROOM or the next report */
+    SINK_FULL,   /* nothing was taken; try again after the next report */
     SINK_FAILED, /* refused at once: *report says how; no other will follow */
 };
 

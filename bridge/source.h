@@ -35,15 +35,15 @@ struct source_options {
 /* Creates the consumer and subscribes. Does not wait for a broker. ERROR_INVALID: a property librdkafka refuses (named). */
 bool source_open(const struct source_options *options, struct source **source, struct error *error);
 
-/* Leaves nothing pending: closes the consumer (a static member stays in the group until its session ends, on purpose) and frees. Bounded by
- * about 5 s even without brokers. NULL is allowed. */
+/* Gives up all partitions and takes the consumer down without leaving the group (a static member stays in it until its session ends, on
+ * purpose). Commits that were not answered may be lost. Bounded by about 6 s even without brokers. NULL is allowed. */
 void source_close(struct source *source);
 
 enum source_event_kind {
     SOURCE_NONE,
     SOURCE_RECORD,
     SOURCE_END,       /* end of partition at `offset`: everything below has been handed over */
-    SOURCE_ASSIGNED,  /* look it up with source_lookup, then source_start or source_hold */
+    SOURCE_ASSIGNED,  /* look it up with source_look_up, then source_start or source_hold */
     SOURCE_REVOKED,   /* finish, then source_release. Also for lost ones (then commits will fail: `lost`) */
     SOURCE_COMMITTED, /* answer to source_commit */
     SOURCE_GONE,      /* the position is outside the log (truncated, expired, recreated): nothing more will come (R8) */

@@ -27,7 +27,7 @@ static const char SERVE[] =
     "\n"
     "Reads the source topics, holds each record until its time, and delivers it.\n"
     "SIGTERM ends it within shutdown_timeout, a second one at once; SIGHUP reads the configuration again.\n"
-    "--accept-change: go on although sources, routes or limits changed for records that are pending.\n"
+    "--accept-change: go on although the rules for pending records changed, or a topic was recreated.\n"
     "\n"
     "  tarry serve -c /etc/tarry/tarry.yaml\n"
     "  TARRY_INSTANCE=tarry-1 tarry serve -c tarry.yaml --log-level debug\n";

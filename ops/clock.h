@@ -1,4 +1,4 @@
-/* The only reader of clocks. The owner thread reads both once a turn and hands them down as `struct now`. */
+/* The only reader of clocks. The owner thread reads both twice a turn (at its start and just before the step) and hands them down as `struct now`. */
 #ifndef TARRY_OPS_CLOCK_H
 #define TARRY_OPS_CLOCK_H
 

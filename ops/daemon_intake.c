@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bridge/refusal.h"
 #include "ops/daemon_state.h"
 
 #define EVENTS_MAX 512  /* of one turn: with their step they take a few milliseconds */
@@ -52,6 +53,21 @@ static bool make_row(struct daemon *daemon,
     return row_encode_refused(&daemon->row, record, &refusal, &error);
 }
 
+/* A record larger than a row can be: its refusal goes without the body, which stays where it is in the topic. */
+static bool make_row_without_body(struct daemon *daemon, const struct partition *partition, const struct record *record)
+{
+    struct record bare = {.offset = record->offset, .timestamp_ms = record->timestamp_ms, .timestamp = record->timestamp};
+    struct refusal refusal;
+    struct error error;
+    refusal_set(&refusal, REFUSAL_TOO_LARGE,
+                "the record is larger than can be kept (%u bytes): key, value and headers are not here, but in the topic at that offset",
+                STORE_ROW_MAX);
+    log_refusal(partition, record, &refusal);
+    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, DAEMON_REASON(refusal.reason), 1);
+    buffer_clear(&daemon->row);
+    return row_encode_refused(&daemon->row, &bare, &refusal, &error);
+}
+
 static void take_record(struct daemon *daemon, const struct source_event *event)
 {
     struct partition *partition = find_partition(daemon, event);
@@ -61,11 +77,9 @@ static void take_record(struct daemon *daemon, const struct source_event *event)
     lane_index lane;
     int64_t due_ms;
     if (!make_row(daemon, partition, &event->record, &lane, &due_ms)) {
-        struct error error;
-        error_set(&error, ERROR_FULL, "record %s/%" PRId32 "/%" PRId64 " is larger than a row can be (%u bytes)",
-                  partition->topic, partition->number, event->record.offset, STORE_ROW_MAX);
-        daemon_fail(daemon, &error);
-        return;
+        lane = LANES_REFUSED;
+        due_ms = DUE_SINCE_EVER;
+        (void)make_row_without_body(daemon, partition, &event->record); /* it is a few hundred bytes: it fits */
     }
     struct span row = buffer_span(&daemon->row);
     metrics_add(daemon->metrics, METRIC_RECORDS_READ, partition->source_index, 0, 1);

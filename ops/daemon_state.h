@@ -110,7 +110,7 @@ bool daemon_setup(struct daemon *daemon, struct error *error);
 void daemon_setup_teardown(struct daemon *daemon);
 void daemon_setup_reload(struct daemon *daemon);
 
-/* daemon_open.c: partitions given to us (R8). True when one was opened or tried. */
+/* daemon_open.c: partitions given to us (R8): opens those whose time has come, a bounded number in a turn. */
 void daemon_open_partitions(struct daemon *daemon);
 void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t number);
 void daemon_open_leave(struct daemon *daemon, struct partition *partition, bool lost);

@@ -26,7 +26,7 @@ struct core_lane_options {
 
 struct core_options {
     uint32_t entries_max;           /* wheel and heap entries in memory, all queues together (32 bytes each) */
-    uint32_t late_max;              /* late heap of one queue; beyond it becomes a wheel again (docs/internals/core.md) */
+    uint32_t late_max;              /* late heap of one queue; beyond it late records stay on disk (docs/internals/core.md) */
     uint32_t old_pairs_max;         /* old pairs of one slot, all lanes together: what the metadata has room for */
     uint32_t step_records_max;      /* records taken in one step, all queues together */
     uint32_t scan_rows_max;         /* rows asked for by one COMMAND_SCAN */

