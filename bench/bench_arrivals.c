@@ -58,17 +58,27 @@ static void *work(void *context)
     return NULL;
 }
 
-struct bench_arrivals *bench_arrivals_start(const struct bench_run *run, const char *topic, int64_t from_ms, int64_t to_ms)
+static struct bench_arrivals *start(const struct bench_run *run, const char *topic, int64_t offset, int64_t from_ms, int64_t to_ms)
 {
     struct bench_arrivals *arrivals = memory_new(1, sizeof(*arrivals));
     arrivals->from_ms = from_ms;
     arrivals->to_ms = to_ms;
     arrivals->consumer = bench_kafka_new(RD_KAFKA_CONSUMER, bench_kafka_conf(run->bootstrap, settings));
-    bench_kafka_assign(arrivals->consumer, topic, RD_KAFKA_OFFSET_BEGINNING);
+    bench_kafka_assign(arrivals->consumer, topic, offset);
     if (pthread_create(&arrivals->thread, NULL, work, arrivals) != 0) {
         bench_run_fail("no thread for the consumer");
     }
     return arrivals;
+}
+
+struct bench_arrivals *bench_arrivals_start(const struct bench_run *run, const char *topic, int64_t from_ms, int64_t to_ms)
+{
+    return start(run, topic, RD_KAFKA_OFFSET_BEGINNING, from_ms, to_ms);
+}
+
+struct bench_arrivals *bench_arrivals_start_at_end(const struct bench_run *run, const char *topic, int64_t from_ms, int64_t to_ms)
+{
+    return start(run, topic, RD_KAFKA_OFFSET_END, from_ms, to_ms);
 }
 
 int64_t bench_arrivals_count(struct bench_arrivals *arrivals)

@@ -21,7 +21,7 @@ static void load(const struct bench_run *run, const char *topic, int64_t count)
 static void run_once(struct bench_run *run, int64_t count)
 {
     struct bench_tarry tarry;
-    bench_tarry_open(run, &tarry);
+    bench_tarry_open(run, &tarry, NULL);
     load(run, tarry.input, count);
     bench_tarry_start(run, &tarry);
     bench_tarry_wait_read(&tarry, 1, 60000);

@@ -19,6 +19,7 @@
 
 #define RUNS_DEFAULT 5
 #define RUNS_MAX 99
+#define RECORDS_MAX 1000000000
 
 struct section {
     const char *name;
@@ -28,11 +29,18 @@ struct section {
 
 /* In this order: memory leaves its ten million for recovery. */
 static struct section sections[] = {
-    {"throughput", bench_throughput_section, false},   {"lateness", bench_lateness_section, false},
-    {"ingest", bench_ingest_section, false},           {"memory", bench_pending_memory_section, false},
-    {"recovery", bench_pending_recovery_section, false}, {"store", bench_checkpoint_section, false},
+    {"throughput", bench_throughput_section, false},
+    {"lateness", bench_lateness_section, false},
+    {"throughput_eo", bench_throughput_exact_section, false},
+    {"lateness_eo", bench_lateness_exact_section, false},
+    {"ingest", bench_ingest_section, false},
+    {"memory", bench_pending_memory_section, false},
+    {"recovery", bench_pending_recovery_section, false},
+    {"takeover", bench_takeover_section, false},
+    {"store", bench_checkpoint_section, false},
 };
 
+#define OF_THE_BROKER 4 /* so many of them say how fast something is that the broker has a part in */
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 struct arguments {
@@ -46,7 +54,7 @@ static const struct option options[] = {{"bootstrap", required_argument, NULL, '
                                         {"commit", required_argument, NULL, 'c'},    {"kafka-version", required_argument, NULL, 'k'},
                                         {"section", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
                                         {"quick", no_argument, NULL, 'q'},           {"runs", required_argument, NULL, 'r'},
-                                        {NULL, 0, NULL, 0}};
+                                        {"records", required_argument, NULL, 'n'},   {NULL, 0, NULL, 0}};
 
 static void want(const char *name)
 {
@@ -57,16 +65,16 @@ static void want(const char *name)
         found = found || same;
     }
     if (!found) {
-        bench_run_fail("there is no section %s: throughput, lateness, ingest, memory, recovery, store", name);
+        bench_run_fail("there is no section %s: see scripts/bench", name);
     }
 }
 
-static int64_t run_count(const char *text)
+static int64_t number_of(const char *option, const char *text, long most)
 {
     char *end;
     long count = strtol(text, &end, 10);
-    if (*end != '\0' || count < 1 || count > RUNS_MAX) {
-        bench_run_fail("--runs takes a number from 1 to %d, not %s", RUNS_MAX, text);
+    if (*end != '\0' || count < 1 || count > most) {
+        bench_run_fail("%s takes a number from 1 to %ld, not %s", option, most, text);
     }
     return count;
 }
@@ -83,7 +91,8 @@ static bool take(struct bench_run *run, struct arguments *arguments, int option)
     case 'o': arguments->output = optarg; return true;
     case 's': want(optarg); return true;
     case 'q': run->quick = true; return true;
-    case 'r': run->runs = run_count(optarg); return true;
+    case 'r': run->runs = number_of("--runs", optarg, RUNS_MAX); return true;
+    case 'n': run->records = number_of("--records", optarg, RECORDS_MAX); return true;
     default: return false;
     }
 }
@@ -110,7 +119,11 @@ static void parse(int argc, char **argv, struct bench_run *run, struct arguments
 
 static void run_sections(struct bench_run *run)
 {
-    if (sections[0].wanted || sections[1].wanted) {
+    bool warm = false;
+    for (size_t i = 0; i < OF_THE_BROKER; i++) {
+        warm = warm || sections[i].wanted;
+    }
+    if (warm) {
         bench_throughput_warm_up(run);
     }
     for (size_t i = 0; i < SECTIONS; i++) {
@@ -164,8 +177,14 @@ int main(int argc, char **argv)
     if (argc == 6 && strcmp(argv[1], "passthrough") == 0) {
         return bench_passthrough_main(argv + 2);
     }
+    if (argc == 6 && strcmp(argv[1], "passthrough-exact") == 0) {
+        return bench_passthrough_exact_main(argv + 2);
+    }
     if (argc == 7 && strcmp(argv[1], "timer") == 0) {
         return bench_timer_main(argv + 2);
+    }
+    if (argc == 8 && strcmp(argv[1], "timer-exact") == 0) {
+        return bench_timer_exact_main(argv + 2);
     }
     return measure(argc, argv);
 }

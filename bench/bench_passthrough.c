@@ -11,8 +11,10 @@
 
 #include "bench/bench_child.h"
 #include "bench/bench_kafka.h"
+#include "bench/bench_transactions.h"
 
 #define BATCH 1000
+#define TRANSACTION_US 200000 /* the longest of what is held against: the less its fixed costs weigh, the stronger it is */
 
 static volatile sig_atomic_t told_to_end;
 
@@ -79,20 +81,25 @@ static void pass_on_batch(rd_kafka_t *producer, rd_kafka_topic_t *topic, rd_kafk
     rd_kafka_poll(producer, 0);
 }
 
+static rd_kafka_queue_t *consume(char **arguments)
+{
+    struct sigaction action = {.sa_handler = end_soon};
+    sigaction(SIGTERM, &action, NULL);
+    rd_kafka_t *consumer =
+        bench_kafka_new(RD_KAFKA_CONSUMER, bench_kafka_conf(arguments[0], bench_kafka_source_settings));
+    bench_kafka_assign(consumer, arguments[1], RD_KAFKA_OFFSET_BEGINNING);
+    return rd_kafka_queue_get_consumer(consumer);
+}
+
 int bench_passthrough_main(char **arguments)
 {
     static rd_kafka_message_t *batch[BATCH];
-    struct sigaction action = {.sa_handler = end_soon};
-    sigaction(SIGTERM, &action, NULL);
     _Atomic int64_t *read = counter_map(arguments[3], O_RDWR | O_CREAT);
     rd_kafka_conf_t *conf = bench_kafka_conf(arguments[0], bench_kafka_sink_settings);
     rd_kafka_conf_set_dr_msg_cb(conf, delivered);
     rd_kafka_t *producer = bench_kafka_new(RD_KAFKA_PRODUCER, conf);
     rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, arguments[2], NULL);
-    rd_kafka_t *consumer =
-        bench_kafka_new(RD_KAFKA_CONSUMER, bench_kafka_conf(arguments[0], bench_kafka_source_settings));
-    bench_kafka_assign(consumer, arguments[1], RD_KAFKA_OFFSET_BEGINNING);
-    rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(consumer);
+    rd_kafka_queue_t *queue = consume(arguments);
     while (told_to_end == 0) {
         ssize_t count = rd_kafka_consume_batch_queue(queue, 10, batch, BATCH);
         pass_on_batch(producer, topic, batch, count > 0 ? (size_t)count : 0, read);
@@ -102,7 +109,40 @@ int bench_passthrough_main(char **arguments)
     return 0; /* the clients end with the process: nothing is to be kept */
 }
 
-void bench_passthrough_start(struct bench_run *run, struct bench_passthrough *passthrough)
+static void note_offsets(rd_kafka_message_t *const *batch, size_t count, int64_t offsets[BENCH_RUN_PARTITIONS])
+{
+    for (size_t i = 0; i < count; i++) {
+        if (batch[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            offsets[batch[i]->partition] = batch[i]->offset + 1;
+        }
+    }
+}
+
+int bench_passthrough_exact_main(char **arguments)
+{
+    static rd_kafka_message_t *batch[BATCH];
+    int64_t offsets[BENCH_RUN_PARTITIONS] = {0};
+    int64_t began_us = 0; /* 0: nothing is in the transaction */
+    _Atomic int64_t *read = counter_map(arguments[3], O_RDWR | O_CREAT);
+    struct bench_transactions *transactions =
+        bench_transactions_new(arguments[0], arguments[1], arguments[2], bench_kafka_sink_settings);
+    rd_kafka_queue_t *queue = consume(arguments);
+    while (told_to_end == 0) {
+        ssize_t taken = rd_kafka_consume_batch_queue(queue, 10, batch, BATCH);
+        size_t count = taken > 0 ? (size_t)taken : 0;
+        began_us = began_us == 0 && count > 0 ? bench_run_mono_us() : began_us;
+        note_offsets(batch, count, offsets);
+        pass_on_batch(bench_transactions_producer(transactions), bench_transactions_topic(transactions), batch, count, read);
+        if (began_us != 0 && bench_run_mono_us() - began_us >= TRANSACTION_US) {
+            bench_transactions_end(transactions, offsets);
+            began_us = 0;
+        }
+    }
+    bench_transactions_free(transactions);
+    return 0;
+}
+
+void bench_passthrough_start(struct bench_run *run, struct bench_passthrough *passthrough, bool exact)
 {
     char name[BENCH_RUN_NAME];
     char counter[BENCH_RUN_PATH];
@@ -114,8 +154,8 @@ void bench_passthrough_start(struct bench_run *run, struct bench_passthrough *pa
     bench_kafka_topic_create(run, passthrough->input);
     bench_kafka_topic_create(run, passthrough->output);
     passthrough->read = counter_map(counter, O_RDWR | O_CREAT);
-    const char *const arguments[] = {run->self, "passthrough",      run->bootstrap, passthrough->input, passthrough->output,
-                                     counter,   NULL};
+    const char *const arguments[] = {run->self,           exact ? "passthrough-exact" : "passthrough", run->bootstrap, passthrough->input,
+                                     passthrough->output, counter,                                     NULL};
     passthrough->pid = bench_child_start(arguments, passthrough->log);
 }
 

@@ -11,6 +11,9 @@
 /* The program itself, in a process of its own: "passthrough BOOTSTRAP INPUT OUTPUT COUNTER_FILE". Ends on SIGTERM. */
 int bench_passthrough_main(char **arguments);
 
+/* "passthrough-exact", the same in transactions of a fifth of a second that carry the offsets. */
+int bench_passthrough_exact_main(char **arguments);
+
 struct bench_passthrough {
     pid_t pid;
     _Atomic int64_t *read; /* in the counter file, which it maps too */
@@ -19,8 +22,8 @@ struct bench_passthrough {
     char output[BENCH_RUN_NAME];
 };
 
-/* Makes two topics and starts the program between them. */
-void bench_passthrough_start(struct bench_run *run, struct bench_passthrough *passthrough);
+/* Makes two topics and starts the program between them; `exact`: the one with transactions. */
+void bench_passthrough_start(struct bench_run *run, struct bench_passthrough *passthrough, bool exact);
 
 /* How many records it has read. For bench_feed_options. */
 int64_t bench_passthrough_read(void *passthrough);

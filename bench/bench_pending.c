@@ -31,7 +31,7 @@ static int64_t most_pending(const struct bench_run *run)
 static struct bench_pending *open_empty(struct bench_run *run)
 {
     struct bench_pending *pending = memory_new(1, sizeof(*pending));
-    bench_tarry_open(run, &pending->tarry);
+    bench_tarry_open(run, &pending->tarry, NULL);
     bench_tarry_start(run, &pending->tarry);
     bench_tarry_wait_ready(&pending->tarry, 60000);
     return pending;

@@ -24,6 +24,7 @@ struct bench_run {
     const char *store_program; /* bench_store */
     const char *folder;        /* on the disk to be measured; whoever started us removes it */
     int64_t runs;              /* of each program, when it is not quick */
+    int64_t records;           /* of the log that a takeover without a disk reads; 0: as many as the section thinks fit */
     bool quick;                /* short windows and few runs: shows that it works, not how fast it is */
     rd_kafka_t *client;        /* for topics and their ends */
     unsigned names;            /* given so far */

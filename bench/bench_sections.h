@@ -8,7 +8,10 @@
 void bench_throughput_warm_up(struct bench_run *run);
 
 void bench_throughput_section(struct bench_run *run);
+void bench_throughput_exact_section(struct bench_run *run);
 void bench_lateness_section(struct bench_run *run);
+void bench_lateness_exact_section(struct bench_run *run);
+void bench_takeover_section(struct bench_run *run);
 void bench_ingest_section(struct bench_run *run);
 void bench_pending_memory_section(struct bench_run *run);
 void bench_pending_recovery_section(struct bench_run *run);

@@ -116,7 +116,7 @@ static double fill(struct bench *bench, uint64_t rows, size_t per_plan, int64_t 
     for (uint64_t done = 0; done < rows; done += per_plan) {
         for (size_t i = 0; i < per_plan; i++) {
             int64_t due = now_ms + random_between(&random, 0, horizon_ms - 1);
-            batch[i] = (struct checkpoint_row){bucket_of(due, now_ms), (int64_t)(done + i), due, 1};
+            batch[i] = (struct checkpoint_row){bucket_of(due, now_ms), (int64_t)(done + i), due, 1, RECORD_ID_NONE, -1};
         }
         struct checkpoint_slot slot = {.position = (int64_t)(done + per_plan), .rows = batch, .row_count = per_plan};
         write_plan(bench, &slot);
@@ -156,7 +156,7 @@ static void scan_and_read(struct bench *bench, struct bucket_id id, struct drain
 {
     static struct scanned_row rows[SCAN_ROWS];
     struct error error = {0};
-    struct command_scan scan = {id, 0, INT64_MAX, SCAN_ROWS};
+    struct command_scan scan = {id, SCAN_WINDOW, 0, INT64_MAX, SCAN_ROWS};
     bool end = false;
     while (!end) {
         size_t count = 0;

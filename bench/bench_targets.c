@@ -17,6 +17,16 @@ static struct bench_targets_one judge(const struct bench_figures *figures, const
     return target;
 }
 
+/* At most one and a half times what the bare timer with transactions was late. */
+static struct bench_targets_one judge_exact(const struct bench_figures *figures, const char *name, const char *rule, const char *timer_name)
+{
+    bool timer = true;
+    double limit = 1.5 * median_of(figures, timer_name, &timer);
+    struct bench_targets_one target = judge(figures, name, rule, limit, false);
+    target.measured = target.measured && timer;
+    return target;
+}
+
 void bench_targets_judge(const struct bench_figures *figures, struct bench_targets_one targets[BENCH_TARGETS])
 {
     bool timer = true;
@@ -26,4 +36,13 @@ void bench_targets_judge(const struct bench_figures *figures, struct bench_targe
     targets[1].measured = targets[1].measured && timer;
     targets[2] = judge(figures, "rss_anon_at_10000000", "10 M pending in at most 300 MB of RssAnon", 300, false);
     targets[3] = judge(figures, "recovery_s", "at most 5 s from kill -9 to the first due record", 5, false);
+    targets[4] = judge(figures, "ratio_eo", "exactly once: at least 0.6 of passthrough in transactions", 0.6, true);
+    targets[5] = judge_exact(figures, "lateness_tarry_eo_p50_at_1000", "exactly once: at most 1.5 times the bare timer's P50 at 1,000/s",
+                             "lateness_timer_tx_p50_at_1000");
+    targets[6] = judge_exact(figures, "lateness_tarry_eo_p99_at_1000", "exactly once: at most 1.5 times the bare timer's P99 at 1,000/s",
+                             "lateness_timer_tx_p99_at_1000");
+    targets[7] = judge_exact(figures, "lateness_tarry_eo_p50_at_20000", "exactly once: at most 1.5 times the bare timer's P50 at 20,000/s",
+                             "lateness_timer_tx_p50_at_20000");
+    targets[8] = judge_exact(figures, "lateness_tarry_eo_p99_at_20000", "exactly once: at most 1.5 times the bare timer's P99 at 20,000/s",
+                             "lateness_timer_tx_p99_at_20000");
 }

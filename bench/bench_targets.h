@@ -7,7 +7,7 @@
 
 #include "bench/bench_figures.h"
 
-#define BENCH_TARGETS 4
+#define BENCH_TARGETS 9
 
 struct bench_targets_one {
     const char *name; /* of the figure */

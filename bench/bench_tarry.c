@@ -27,33 +27,48 @@ static const char config_text[] = "instance: %s\n"
                                   "    default_target: %s\n"
                                   "http: {listen: \"127.0.0.1:%d\"}\n"
                                   "log: {level: info, format: json}\n"
-                                  "shutdown_timeout: 30s\n";
+                                  "shutdown_timeout: 30s\n"
+                                  "delivery: %s\n"
+                                  "%s";
 
-static void write_config(const struct bench_run *run, const struct bench_tarry *tarry)
+void bench_tarry_configure(const struct bench_run *run, const struct bench_tarry *tarry, const struct bench_tarry_options *options)
 {
+    const char *delivery = options->exactly_once ? "exactly_once" : "at_least_once";
+    const char *more = options->more == NULL ? "" : options->more;
     FILE *file = fopen(tarry->config, "w");
-    if (file == NULL || fprintf(file, config_text, tarry->name, tarry->name, run->bootstrap, tarry->store, tarry->input,
-                                tarry->output, tarry->port) < 0 || fclose(file) != 0) {
+    if (file == NULL || fprintf(file, config_text, tarry->name, tarry->group, run->bootstrap, tarry->store, tarry->input,
+                                tarry->output, tarry->port, delivery, more) < 0 || fclose(file) != 0) {
         bench_run_fail("cannot write %s: %s", tarry->config, strerror(errno));
     }
 }
 
-void bench_tarry_open(struct bench_run *run, struct bench_tarry *tarry)
+static void name_shared(struct bench_tarry *tarry, const struct bench_tarry *first)
 {
+    tarry->beside = first != NULL;
+    memcpy(tarry->group, first == NULL ? tarry->name : first->group, sizeof(tarry->group));
+    snprintf(tarry->input, sizeof(tarry->input), "%.50s-in", tarry->group);
+    snprintf(tarry->output, sizeof(tarry->output), "%.50s-out", tarry->group);
+}
+
+void bench_tarry_open(struct bench_run *run, struct bench_tarry *tarry, const struct bench_tarry_options *options)
+{
+    static const struct bench_tarry_options none = {.more = NULL};
+    options = options == NULL ? &none : options;
     *tarry = (struct bench_tarry){.port = http_free_port()};
     bench_run_name(run, "tarry", tarry->name);
+    name_shared(tarry, options->beside);
     snprintf(tarry->folder, sizeof(tarry->folder), "%.300s/%s", run->folder, tarry->name);
     snprintf(tarry->config, sizeof(tarry->config), "%s/tarry.yaml", tarry->folder);
     snprintf(tarry->store, sizeof(tarry->store), "%s/store", tarry->folder);
     snprintf(tarry->log, sizeof(tarry->log), "%s/tarry.log", tarry->folder);
-    snprintf(tarry->input, sizeof(tarry->input), "%.50s-in", tarry->name);
-    snprintf(tarry->output, sizeof(tarry->output), "%.50s-out", tarry->name);
     if (tarry->port < 0 || mkdir(tarry->folder, 0700) != 0) {
         bench_run_fail("cannot make %s, or no port is free", tarry->folder);
     }
-    write_config(run, tarry);
-    bench_kafka_topic_create(run, tarry->input);
-    bench_kafka_topic_create(run, tarry->output);
+    bench_tarry_configure(run, tarry, options);
+    if (!tarry->beside) {
+        bench_kafka_topic_create(run, tarry->input);
+        bench_kafka_topic_create(run, tarry->output);
+    }
 }
 
 void bench_tarry_start(const struct bench_run *run, struct bench_tarry *tarry)
@@ -168,6 +183,39 @@ struct bench_tarry_cost bench_tarry_cost(const struct bench_tarry *tarry)
     return (struct bench_tarry_cost){bench_child_cpu_ms(tarry->pid), bench_child_io(tarry->pid, "wchar:")};
 }
 
+int64_t bench_tarry_log_end(const struct bench_tarry *tarry)
+{
+    struct stat info = {.st_size = 0};
+    return stat(tarry->log, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+static bool log_has(const struct bench_tarry *tarry, int64_t from, const char *text)
+{
+    char line[4096];
+    bool found = false;
+    FILE *file = fopen(tarry->log, "r");
+    if (file == NULL || fseek(file, (long)from, SEEK_SET) != 0) {
+        bench_run_fail("cannot read %s: %s", tarry->log, strerror(errno));
+    }
+    while (!found && fgets(line, sizeof(line), file) != NULL) {
+        found = strstr(line, text) != NULL;
+    }
+    fclose(file);
+    return found;
+}
+
+void bench_tarry_wait_log(struct bench_tarry *tarry, int64_t from, const char *text, int64_t timeout_ms)
+{
+    int64_t limit = bench_run_mono_us() + timeout_ms * 1000;
+    while (!log_has(tarry, from, text)) {
+        bench_child_check(tarry->pid, tarry->log);
+        if (bench_run_mono_us() > limit) {
+            bench_run_fail("tarry did not log %s within %" PRId64 " ms; see %s", text, timeout_ms, tarry->log);
+        }
+        bench_run_sleep_ms(5);
+    }
+}
+
 void bench_tarry_stop(struct bench_tarry *tarry)
 {
     bench_child_check(tarry->pid, tarry->log);
@@ -190,12 +238,19 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
+void bench_tarry_wipe(const struct bench_tarry *tarry)
+{
+    nftw(tarry->store, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 void bench_tarry_close(struct bench_run *run, struct bench_tarry *tarry)
 {
     if (tarry->pid != 0) {
         bench_tarry_stop(tarry);
     }
-    bench_kafka_topic_delete(run, tarry->input);
-    bench_kafka_topic_delete(run, tarry->output);
+    if (!tarry->beside) {
+        bench_kafka_topic_delete(run, tarry->input);
+        bench_kafka_topic_delete(run, tarry->output);
+    }
     nftw(tarry->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,5 +1,6 @@
-/* Steady state: how many records leave per second while as many come in, passthrough and tarry in turn. */
+/* Steady state: how many records leave per second while as many come in, passthrough and tarry in turn; in both modes of delivery. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "bench/bench_child.h"
 #include "bench/bench_feed.h"
@@ -10,16 +11,28 @@
 
 #define UNREAD_MOST 200000
 
-static const char section[] = "throughput";
+/* What differs between the modes. */
+struct mode {
+    const char *section;
+    bool exact;
+    const char *passthrough;
+    const char *tarry;
+    const char *ratio;
+};
+
+static const struct mode at_least_once = {"throughput", false, "passthrough", "tarry", "ratio"};
+static const struct mode exactly_once = {"throughput_eo", true, "passthrough_tx", "tarry_eo", "ratio_eo"};
 
 struct window {
     int64_t began_us;
     int64_t acknowledged;
 };
 
-static void add(struct bench_run *run, const char *name, const char *unit, double value)
+static void add(struct bench_run *run, const struct mode *mode, const char *who, const char *what, const char *unit, double value)
 {
-    bench_figures_add(run->figures, section, name, unit, value);
+    char name[64];
+    snprintf(name, sizeof(name), "%s%s", who, what);
+    bench_figures_add(run->figures, mode->section, name, unit, value);
 }
 
 static struct bench_feed *feed_start(const struct bench_run *run, const char *topic, int64_t (*read)(void *), void *context)
@@ -57,11 +70,11 @@ static int64_t measure_ms(const struct bench_run *run)
     return bench_run_size(run, 60000, 6000);
 }
 
-static double run_passthrough(struct bench_run *run, int64_t warm_ms)
+static double run_passthrough(struct bench_run *run, const struct mode *mode, int64_t warm_ms)
 {
     struct bench_passthrough passthrough;
     double took_s = 0;
-    bench_passthrough_start(run, &passthrough);
+    bench_passthrough_start(run, &passthrough, mode->exact);
     struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
     bench_run_sleep_ms(warm_ms);
     struct window window = window_begin(run, passthrough.output);
@@ -69,8 +82,8 @@ static double run_passthrough(struct bench_run *run, int64_t warm_ms)
     bench_run_sleep_ms(measure_ms(run));
     double rate = window_rate(run, passthrough.output, &window, &took_s);
     cpu_ms = bench_child_cpu_ms(passthrough.pid) - cpu_ms;
-    bench_run_say("  passthrough: %.0f/s over %.1f s, CPU %.1f s", rate, took_s, (double)cpu_ms / 1000);
-    add(run, "passthrough_cpu_us_per_record", "us", (double)cpu_ms * 1000 / (rate * took_s));
+    bench_run_say("  %s: %.0f/s over %.1f s, CPU %.1f s", mode->passthrough, rate, took_s, (double)cpu_ms / 1000);
+    add(run, mode, mode->passthrough, "_cpu_us_per_record", "us", (double)cpu_ms * 1000 / (rate * took_s));
     feed_end(feed);
     bench_passthrough_stop(run, &passthrough);
     return rate;
@@ -81,43 +94,72 @@ static int64_t tarry_read(void *context)
     return (int64_t)bench_tarry_metric(context, "tarry_records_read_total");
 }
 
+struct transactions {
+    double count;
+    double seconds; /* of their ends, together */
+};
+
+static struct transactions transactions_of(const struct bench_tarry *tarry)
+{
+    return (struct transactions){bench_tarry_metric(tarry, "tarry_transaction_seconds_count"), bench_tarry_metric(tarry, "tarry_transaction_seconds_sum")};
+}
+
 /* That it is steady: what is on disk, and how far behind it is, at the end of the window. */
-static void note_tarry(struct bench_run *run, const struct bench_tarry *tarry, const struct bench_tarry_cost *before, double records)
+static void note_tarry(struct bench_run *run, const struct mode *mode, const struct bench_tarry *tarry, const struct bench_tarry_cost *before,
+                       double records)
 {
     struct bench_tarry_cost now = bench_tarry_cost(tarry);
     double rows = (double)bench_tarry_rows(tarry);
     double written_mb = (double)(now.written_bytes - before->written_bytes) / 1e6;
     double pending = bench_tarry_metric(tarry, "tarry_pending");
     double overdue = bench_tarry_metric(tarry, "tarry_overdue");
-    bench_run_say("  tarry: CPU %.1f s, %.0f MB written, at the end %.0f pending, %.0f rows and %.0f MB on disk, %.0f overdue",
-                  (double)(now.cpu_ms - before->cpu_ms) / 1000, written_mb, pending, rows,
+    bench_run_say("  %s: CPU %.1f s, %.0f MB written, at the end %.0f pending, %.0f rows and %.0f MB on disk, %.0f overdue",
+                  mode->tarry, (double)(now.cpu_ms - before->cpu_ms) / 1000, written_mb, pending, rows,
                   (double)bench_tarry_disk_bytes(tarry) / 1e6, overdue);
-    add(run, "tarry_cpu_us_per_record", "us", (double)(now.cpu_ms - before->cpu_ms) * 1000 / records);
-    add(run, "tarry_disk_written", "MB", written_mb);
-    add(run, "tarry_pending_at_end", "records", pending);
-    add(run, "tarry_rows_on_disk_at_end", "rows", rows);
-    add(run, "tarry_store_at_end", "MB", (double)bench_tarry_disk_bytes(tarry) / 1e6);
-    add(run, "tarry_overdue_at_end", "records", overdue);
+    add(run, mode, mode->tarry, "_cpu_us_per_record", "us", (double)(now.cpu_ms - before->cpu_ms) * 1000 / records);
+    add(run, mode, mode->tarry, "_disk_written", "MB", written_mb);
+    add(run, mode, mode->tarry, "_pending_at_end", "records", pending);
+    add(run, mode, mode->tarry, "_rows_on_disk_at_end", "rows", rows);
+    add(run, mode, mode->tarry, "_store_at_end", "MB", (double)bench_tarry_disk_bytes(tarry) / 1e6);
+    add(run, mode, mode->tarry, "_overdue_at_end", "records", overdue);
 }
 
-static double run_tarry(struct bench_run *run, int64_t warm_ms)
+/* How long the transactions of the window were, and how much went into each. */
+static void note_transactions(struct bench_run *run, const struct mode *mode, const struct transactions *before, const struct bench_tarry *tarry,
+                              double records)
+{
+    struct transactions now = transactions_of(tarry);
+    double count = now.count - before->count;
+    if (count > 0) {
+        double took_ms = (now.seconds - before->seconds) * 1000 / count;
+        bench_run_say("  %s: %.0f transactions of %.0f records, %.1f ms from the last record to the commit", mode->tarry, count, records / count,
+                      took_ms);
+        add(run, mode, mode->tarry, "_records_per_transaction", "records", records / count);
+        add(run, mode, mode->tarry, "_transaction_end", "ms", took_ms);
+    }
+}
+
+static double run_tarry(struct bench_run *run, const struct mode *mode, int64_t warm_ms)
 {
     struct bench_tarry tarry;
+    struct bench_tarry_options options = {.exactly_once = mode->exact};
     double took_s = 0;
-    bench_tarry_open(run, &tarry);
+    bench_tarry_open(run, &tarry, &options);
     bench_tarry_start(run, &tarry);
     bench_tarry_wait_ready(&tarry, 60000);
     struct bench_feed *feed = feed_start(run, tarry.input, tarry_read, &tarry);
     bench_run_sleep_ms(warm_ms);
     struct window window = window_begin(run, tarry.output);
     struct bench_tarry_cost cost = bench_tarry_cost(&tarry);
+    struct transactions transactions = transactions_of(&tarry);
     int64_t read = tarry_read(&tarry);
     bench_run_sleep_ms(measure_ms(run));
     double rate = window_rate(run, tarry.output, &window, &took_s);
     read = tarry_read(&tarry) - read;
-    bench_run_say("  tarry: %.0f/s out, %.0f/s in, over %.1f s", rate, (double)read / took_s, took_s);
-    add(run, "tarry_read_per_s", "1/s", (double)read / took_s);
-    note_tarry(run, &tarry, &cost, rate * took_s);
+    bench_run_say("  %s: %.0f/s out, %.0f/s in, over %.1f s", mode->tarry, rate, (double)read / took_s, took_s);
+    add(run, mode, mode->tarry, "_read_per_s", "1/s", (double)read / took_s);
+    note_tarry(run, mode, &tarry, &cost, rate * took_s);
+    note_transactions(run, mode, &transactions, &tarry, rate * took_s);
     feed_end(feed);
     bench_tarry_close(run, &tarry);
     return rate;
@@ -127,7 +169,7 @@ void bench_throughput_warm_up(struct bench_run *run)
 {
     struct bench_passthrough passthrough;
     bench_run_say("warming the broker up");
-    bench_passthrough_start(run, &passthrough);
+    bench_passthrough_start(run, &passthrough, false);
     struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
     bench_run_sleep_ms(bench_run_size(run, 30000, 3000));
     feed_end(feed);
@@ -135,22 +177,32 @@ void bench_throughput_warm_up(struct bench_run *run)
 }
 
 /* Each goes first in every other run: what one leaves behind (a disk that still writes) is then shared. */
-static void run_pair(struct bench_run *run, int64_t number)
+static void run_pair(struct bench_run *run, const struct mode *mode, int64_t number)
 {
     int64_t warm_ms = bench_run_size(run, 60000, 8000);
-    double passthrough = number % 2 == 0 ? run_passthrough(run, warm_ms) : 0;
-    double tarry = run_tarry(run, warm_ms);
-    passthrough = number % 2 == 0 ? passthrough : run_passthrough(run, warm_ms);
-    add(run, "passthrough_per_s", "1/s", passthrough);
-    add(run, "tarry_per_s", "1/s", tarry);
-    add(run, "ratio", "", tarry / passthrough);
+    double passthrough = number % 2 == 0 ? run_passthrough(run, mode, warm_ms) : 0;
+    double tarry = run_tarry(run, mode, warm_ms);
+    passthrough = number % 2 == 0 ? passthrough : run_passthrough(run, mode, warm_ms);
+    add(run, mode, mode->passthrough, "_per_s", "1/s", passthrough);
+    add(run, mode, mode->tarry, "_per_s", "1/s", tarry);
+    add(run, mode, mode->ratio, "", "", tarry / passthrough);
+}
+
+static void run_pairs(struct bench_run *run, const struct mode *mode)
+{
+    int64_t runs = bench_run_size(run, run->runs, 1);
+    for (int64_t i = 0; i < runs; i++) {
+        bench_run_say("%s, run %" PRId64 " of %" PRId64, mode->section, i + 1, runs);
+        run_pair(run, mode, i);
+    }
 }
 
 void bench_throughput_section(struct bench_run *run)
 {
-    int64_t runs = bench_run_size(run, run->runs, 1);
-    for (int64_t i = 0; i < runs; i++) {
-        bench_run_say("throughput, run %" PRId64 " of %" PRId64, i + 1, runs);
-        run_pair(run, i);
-    }
+    run_pairs(run, &at_least_once);
+}
+
+void bench_throughput_exact_section(struct bench_run *run)
+{
+    run_pairs(run, &exactly_once);
 }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench/bench_kafka.h"
+#include "bench/bench_transactions.h"
 
 #define HEADER_COUNT 3
 
@@ -95,4 +96,28 @@ int bench_timer_main(char **arguments)
     rd_kafka_topic_destroy(topic);
     rd_kafka_destroy(producer);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? 0 : 1;
+}
+
+int bench_timer_exact_main(char **arguments)
+{
+    int64_t per_s = strtoll(arguments[3], NULL, 10);
+    int64_t from_ms = strtoll(arguments[4], NULL, 10);
+    int64_t to_ms = strtoll(arguments[5], NULL, 10);
+    size_t count = (size_t)(per_s * (to_ms - from_ms) / 1000);
+    int64_t *due_ms = draw(count, from_ms, to_ms);
+    int64_t offsets[BENCH_RUN_PARTITIONS] = {0};
+    struct bench_transactions *transactions = bench_transactions_new(arguments[0], arguments[2], arguments[1], settings);
+    for (size_t i = 0; i < count;) {
+        rd_kafka_t *producer = bench_transactions_producer(transactions);
+        sleep_until(producer, due_ms[i]);
+        while (i < count && due_ms[i] <= bench_run_wall_ms()) {
+            produce(producer, bench_transactions_topic(transactions), i, due_ms[i]);
+            offsets[i % BENCH_RUN_PARTITIONS]++;
+            i++;
+        }
+        bench_transactions_end(transactions, offsets);
+    }
+    bench_transactions_free(transactions);
+    free(due_ms);
+    return 0;
 }

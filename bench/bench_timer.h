@@ -6,4 +6,8 @@
  * between the two (wall clock). Ends by itself when all are acknowledged. */
 int bench_timer_main(char **arguments);
 
+/* "timer-exact", with one argument more behind TOPIC: what is due leaves in a transaction, with offsets of topic INPUT, and what comes due while it
+ * is being committed in the next one. */
+int bench_timer_exact_main(char **arguments);
+
 #endif

@@ -164,6 +164,17 @@ static bool decide_value(const struct findings *findings, struct decoded *made, 
     return true;
 }
 
+/* What times count from: of a re-append, the record that a person wrote. */
+static struct record base_of(const struct record *record, const struct decoded *made)
+{
+    struct record base = *record;
+    if (made->root >= 0) {
+        base.timestamp_ms = made->root_timestamp_ms;
+        base.timestamp = base.timestamp_ms < 0 ? RECORD_TIMESTAMP_NONE : RECORD_TIMESTAMP_CREATE;
+    }
+    return base;
+}
+
 bool decode_record(const struct decode_rules *rules,
                    const struct record *record,
                    struct decoded *decoded,
@@ -171,6 +182,10 @@ bool decode_record(const struct decode_rules *rules,
 {
     struct findings findings = {.rules = rules, .record = record};
     struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT};
+    if (!decode_root(record, &made.root, &made.root_timestamp_ms, refusal)) {
+        return false;
+    }
+    const struct record base = base_of(record, &made);
     if (rules->dialect_tarry && !dialect_read(record, &findings.controls, refusal)) {
         return false;
     }
@@ -179,7 +194,7 @@ bool decode_record(const struct decode_rules *rules,
         return false;
     }
     if (!decide_value(&findings, &made, refusal) ||
-        !due_decide(rules, record, &findings.controls, &findings.envelope, &made.due_ms, refusal) ||
+        !due_decide(rules, &base, &findings.controls, &findings.envelope, &made.due_ms, refusal) ||
         !decide_target(&findings, &made, refusal) || !decide_partition(&findings, &made, refusal) ||
         !decide_id(&findings, &made, refusal)) {
         return false;

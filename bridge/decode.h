@@ -30,7 +30,8 @@ enum refusal_reason {
     REFUSAL_TOO_LARGE,          /* the record cannot be kept */
     REFUSAL_UNKNOWN_TARGET,     /* at delivery: the topic does not exist after its grace */
     REFUSAL_UNDELIVERABLE,      /* at delivery: the broker will never take this record there */
-    REFUSAL_REASONS,            /* count */
+    REFUSAL_BAD_ROOT,           /* header tarry-root is not one that tarry wrote (R4) */
+    REFUSAL_REASONS,            /* count; rows keep the numbers above, so new ones come last */
 };
 
 /* The reason's stable name: "no_time", "bad_time", ... a label value and the header __dlq.errors.reason. Never NULL. */
@@ -83,6 +84,8 @@ struct decoded {
     struct span key;   /* to go out with */
     struct span value; /* to go out with: the record's own, the payload's exact bytes, or the envelope */
     struct span id;    /* tarry-id as given; absent: none */
+    int64_t root;      /* of a re-append: offset of the record that a person wrote, below its own (R4). -1: no re-append */
+    int64_t root_timestamp_ms; /* of a re-append: the root's, from which its times count. -1: it had none, or no re-append */
 };
 
 /* Decodes. True: *decoded is filled. False: *refusal says why, *decoded is untouched. O(size of the record). Any
@@ -91,6 +94,10 @@ bool decode_record(const struct decode_rules *rules,
                    const struct record *record,
                    struct decoded *decoded,
                    struct refusal *refusal);
+
+/* Reads header tarry-root, whatever the source's dialects: tarry alone writes it. decode_record does this too; it is for records that were refused
+ * for something else. Without the header both are -1. False: REFUSAL_BAD_ROOT, and both are -1. O(headers). Any thread. */
+bool decode_root(const struct record *record, int64_t *root, int64_t *root_timestamp_ms, struct refusal *refusal);
 
 /* True for names that are ours and do not go out: every "tarry-" header and "delay_ms". */
 bool decode_is_control_header(struct span name);

@@ -14,8 +14,9 @@
  * NULL: it may. Static text. O(number of refused names). Any thread. */
 const char *kafka_conf_refused(const char *name);
 
-/* True if librdkafka takes this value for this property. ERROR_INVALID: it is refused (kafka_conf_refused), unknown, or the value is wrong; the
- * text names the property, and the value unless it may be a secret. Any thread; builds and frees a configuration, some 10 us. */
+/* True if librdkafka takes this value for this property, and for an idempotent producer. ERROR_INVALID: it is refused (kafka_conf_refused), unknown,
+ * or the value is wrong; the text names the property, and the value unless it may be a secret. Any thread; builds and frees a configuration,
+ * some 10 us. */
 bool kafka_conf_check(const char *name, const char *value, struct error *error);
 
 /* True if the property's value must not be shown. */

@@ -32,6 +32,12 @@ enum mock_cluster_request {
     MOCK_CLUSTER_LIST_OFFSETS = 2,
     MOCK_CLUSTER_OFFSET_COMMIT = 8,
     MOCK_CLUSTER_OFFSET_FETCH = 9,
+    MOCK_CLUSTER_HEARTBEAT = 12,
+    MOCK_CLUSTER_INIT_PRODUCER_ID = 22,
+    MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN = 24,
+    MOCK_CLUSTER_ADD_OFFSETS_TO_TXN = 25,
+    MOCK_CLUSTER_END_TXN = 26,
+    MOCK_CLUSTER_TXN_OFFSET_COMMIT = 28,
 };
 
 /* The next `count` requests of this kind are answered with Kafka's error `code` (positive). */

@@ -22,6 +22,7 @@ static const char *const names[REFUSAL_REASONS] = {
     [REFUSAL_TOO_LARGE] = "too_large",
     [REFUSAL_UNKNOWN_TARGET] = "unknown_target",
     [REFUSAL_UNDELIVERABLE] = "undeliverable",
+    [REFUSAL_BAD_ROOT] = "bad_root",
 };
 
 const char *refusal_name(enum refusal_reason reason)

@@ -1,11 +1,9 @@
 #include "bridge/row.h"
 
-#include <assert.h>
-
 #include "bridge/refusal.h"
 
 /*
- * version(1) flags(1) offset timestamp [key] [value]
+ * version(1) flags(1) offset timestamp [root root_timestamp] [key] [value]
  *   accepted: output(1) due partition+1 target [key] [value] [id]
  *   refused:  reason text
  * header_count, then for each header: name, value
@@ -19,7 +17,9 @@ enum {
     FLAG_KEY = 2,
     FLAG_VALUE = 4,
     FLAG_TIMESTAMP_SHIFT = 3, /* two bits: enum record_timestamp */
-    FLAGS_ALL = 0x1F,
+    FLAG_ROOT = 32, /* version 2 */
+    FLAGS_OF_1 = 0x1F,
+    FLAGS_ALL = 0x3F,
 };
 
 enum { OUTPUT_SAME, OUTPUT_NULL, OUTPUT_PART, OUTPUT_OWN };
@@ -108,14 +108,18 @@ static void put_output(struct writer *writer, unsigned output, struct span own, 
     }
 }
 
-static void put_record_start(struct writer *writer, const struct record *record, unsigned flags)
+static void put_record_start(struct writer *writer, const struct record *record, const struct decoded *decoded, unsigned flags)
 {
     flags |= (record->key.data == NULL ? 0U : FLAG_KEY) | (record->value.data == NULL ? 0U : FLAG_VALUE) |
-             (unsigned)record->timestamp << FLAG_TIMESTAMP_SHIFT;
-    put_byte(writer, ROW_VERSION);
+             (unsigned)record->timestamp << FLAG_TIMESTAMP_SHIFT | (decoded->root < 0 ? 0U : FLAG_ROOT);
+    put_byte(writer, decoded->root < 0 ? 1 : ROW_VERSION);
     put_byte(writer, flags);
     put_signed(writer, record->offset);
     put_signed(writer, record->timestamp_ms);
+    if (decoded->root >= 0) {
+        put_signed(writer, decoded->root);
+        put_signed(writer, decoded->root_timestamp_ms);
+    }
     if (record->key.data != NULL) {
         put_bytes(writer, record->key);
     }
@@ -137,7 +141,6 @@ static void put_headers(struct writer *writer, const struct record *record)
 
 static void put_decoded(struct writer *writer, const struct record *record, const struct decoded *decoded)
 {
-    assert(decoded != NULL);
     unsigned key = output_of(record->key, decoded->key);
     unsigned value = output_of(record->value, decoded->value);
     put_byte(writer, key | value << OUTPUT_VALUE_SHIFT | (decoded->id.data == NULL ? 0U : OUTPUT_ID));
@@ -156,7 +159,7 @@ static void put_row(struct writer *writer,
                     const struct decoded *decoded,
                     const struct refusal *refusal)
 {
-    put_record_start(writer, record, refusal == NULL ? 0 : FLAG_REFUSED);
+    put_record_start(writer, record, decoded, refusal == NULL ? 0 : FLAG_REFUSED);
     if (refusal == NULL) {
         put_decoded(writer, record, decoded);
     } else {
@@ -166,7 +169,7 @@ static void put_row(struct writer *writer,
     put_headers(writer, record);
 }
 
-/* Once to count, once to write: the buffer is extended by exactly what is needed. */
+/* Once to count, once to write: the buffer is extended by exactly what is needed. Of a refused record only the root is decoded. */
 static bool append(struct buffer *buffer,
                    const struct record *record,
                    const struct decoded *decoded,
@@ -194,7 +197,10 @@ bool row_encode_refused(struct buffer *buffer,
                         const struct refusal *refusal,
                         struct error *error)
 {
-    return append(buffer, record, NULL, refusal, error);
+    struct decoded root;
+    struct refusal unreadable; /* then it is none, and that is most likely why it is refused */
+    (void)decode_root(record, &root.root, &root.root_timestamp_ms, &unreadable);
+    return append(buffer, record, &root, refusal, error);
 }
 
 /* --- reading --- */
@@ -282,15 +288,22 @@ static struct span get_output(struct reader *reader, unsigned output, struct spa
     }
 }
 
-static void get_record_start(struct reader *reader, unsigned flags, struct record *record)
+static void get_record_start(struct reader *reader, unsigned version, unsigned flags, struct row *row)
 {
+    struct record *record = &row->record;
     unsigned timestamp = flags >> FLAG_TIMESTAMP_SHIFT & 3;
-    if ((flags & ~(unsigned)FLAGS_ALL) != 0 || timestamp > RECORD_TIMESTAMP_APPEND) {
+    if ((flags & ~(unsigned)(version < 2 ? FLAGS_OF_1 : FLAGS_ALL)) != 0 || timestamp > RECORD_TIMESTAMP_APPEND) {
         reader->ok = false;
     }
     record->timestamp = (enum record_timestamp)timestamp;
     record->offset = get_signed(reader);
     record->timestamp_ms = get_signed(reader);
+    row->root = row->root_timestamp_ms = -1;
+    if ((flags & FLAG_ROOT) != 0) {
+        row->root = get_signed(reader);
+        row->root_timestamp_ms = get_signed(reader);
+        reader->ok = reader->ok && row->root >= 0 && row->root < record->offset && row->root_timestamp_ms >= -1;
+    }
     record->key = (flags & FLAG_KEY) == 0 ? SPAN_ABSENT : get_bytes(reader);
     record->value = (flags & FLAG_VALUE) == 0 ? SPAN_ABSENT : get_bytes(reader);
 }
@@ -348,7 +361,9 @@ bool row_decode(struct span bytes, struct row *row, struct error *error)
     }
     unsigned flags = get_byte(&reader);
     made.refused = (flags & FLAG_REFUSED) != 0;
-    get_record_start(&reader, flags, &made.record);
+    get_record_start(&reader, version, flags, &made);
+    made.decoded.root = made.root;
+    made.decoded.root_timestamp_ms = made.root_timestamp_ms;
     if (made.refused) {
         get_refusal(&reader, &made.refusal);
     } else {

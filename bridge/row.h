@@ -3,7 +3,7 @@
  *
  * It holds the record whole (key, value, headers in order with repeats, null, empty, binary; timestamp) and what
  * decoding made of it (target, partition, key, value span, id), so that a change of configuration does not change
- * what is pending (R8); or the reason why it was refused.
+ * what is pending (R8); or the reason why it was refused; and of a re-append its root.
  */
 #ifndef TARRY_BRIDGE_ROW_H
 #define TARRY_BRIDGE_ROW_H
@@ -12,12 +12,12 @@
 #include "base/error.h"
 #include "bridge/decode.h"
 
-#define ROW_VERSION 1
+#define ROW_VERSION 2 /* the latest; a row is written in the earliest that can hold it: 1, or 2 for re-appends */
 
 /* Appends the row of an accepted record. ERROR_FULL: the buffer's bound. */
 bool row_encode(struct buffer *buffer, const struct record *record, const struct decoded *decoded, struct error *error);
 
-/* Appends the row of a refused record (R10: due since ever; leaves to the refused topic). */
+/* Appends the row of a refused record (R10: due since ever; leaves to the refused topic). Its root is read from the record's headers. */
 bool row_encode_refused(struct buffer *buffer,
                         const struct record *record,
                         const struct refusal *refusal,
@@ -30,6 +30,8 @@ struct row {
     struct record record;   /* headers is NULL here: walk them with row_next_header */
     struct decoded decoded; /* accepted only; lane is not kept in the row: 0 */
     struct span headers;    /* encoded headers */
+    int64_t root;           /* as in struct decoded, of refused rows too; -1: no re-append */
+    int64_t root_timestamp_ms;
 };
 
 /* ERROR_TOO_NEW, ERROR_CORRUPT; never reads outside `bytes`. O(1) beyond the key's and id's varints. */

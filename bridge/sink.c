@@ -1,6 +1,5 @@
 #include "bridge/sink.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,118 +9,15 @@
 #include "bridge/kafka_handle.h"
 #include "bridge/sink_failure.h"
 #include "bridge/sink_state.h"
+#include "bridge/sink_transaction_state.h"
 
-#define RECORDS_DEFAULT 100000u
-#define RECORDS_MOST 10000000u
-#define KBYTES_DEFAULT 131072u /* twice the largest record */
-#define KBYTES_SPARE 131072u
-#define KBYTES_MOST 2097151u
+#define CLOSE_MS 5000
 
-/* Our own defaults; each can be overridden by the user. */
-static const struct kafka_handle_setting defaults[] = {
-    {"partitioner", "murmur2_random"}, /* as Java's clients choose */
-    {"linger.ms", "1"},
-    /* None: an outage is waited out in librdkafka's queue, where the order stays. A message that times out there would be sent again behind
-     * its successors. */
-    {"message.timeout.ms", "0"},
-    /* a topic that is not there is reported at once: waiting for it (unknown_topic_grace) is the core's affair */
-    {"topic.metadata.propagation.max.ms", "1000"},
-    /* and found soon after it was made */
-    {"topic.metadata.refresh.interval.ms", "5000"},
-    {"reconnect.backoff.max.ms", "2000"},
-    /* The broker, not the client, says what is too large. Below its socket.request.max.bytes (100 MiB): a request beyond that is not
-     * answered at all, and would be repeated for ever. */
-    {"message.max.bytes", "67108864"},
-};
-
-#define DEFAULTS (sizeof defaults / sizeof defaults[0])
-
-static const struct kafka_handle_setting fixed[] = {
-    {"enable.idempotence", "true"},
-    {"acks", "all"},
-};
-
-/* The local queue holds all that may be in flight, within librdkafka's own limits: what stands still must not keep the rest out. */
-static void queue_size(const struct sink *sink, char *messages, char *kbytes, size_t size)
-{
-    uint64_t records = sink->records_max == 0 ? RECORDS_DEFAULT : sink->records_max;
-    uint64_t kib = sink->bytes_max == 0 ? KBYTES_DEFAULT : sink->bytes_max / 1024 + KBYTES_SPARE;
-    snprintf(messages, size, "%" PRIu64, records < RECORDS_MOST ? records : RECORDS_MOST);
-    snprintf(kbytes, size, "%" PRIu64, kib < KBYTES_MOST ? kib : KBYTES_MOST);
-}
-
-static rd_kafka_conf_t *configuration(const struct sink *sink, enum sink_way way, struct error *error)
-{
-    struct kafka_handle_setting all[DEFAULTS + 2];
-    char messages[24];
-    char kbytes[24];
-    memcpy(all, defaults, sizeof defaults);
-    queue_size(sink, messages, kbytes, sizeof messages);
-    all[DEFAULTS] = (struct kafka_handle_setting){"queue.buffering.max.messages", messages};
-    all[DEFAULTS + 1] = (struct kafka_handle_setting){"queue.buffering.max.kbytes", kbytes};
-    rd_kafka_conf_t *conf = kafka_handle_conf(all, DEFAULTS + 2, sink->properties, sink->property_count, fixed,
-                                              sizeof fixed / sizeof fixed[0], error);
-    if (conf == NULL) {
-        return NULL;
-    }
-    char client_id[300];
-    snprintf(client_id, sizeof client_id, "tarry-%s%s", sink->instance, way == SINK_WAY_ALONE ? "-alone" : "");
-    rd_kafka_conf_set(conf, "client.id", client_id, NULL, 0);
-    if (way == SINK_WAY_ALONE) {
-        rd_kafka_conf_set(conf, "batch.num.messages", "1", NULL, 0);
-    }
-    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
-    return conf;
-}
-
-bool sink_open_way(struct sink *sink, enum sink_way way, struct error *error)
-{
-    rd_kafka_conf_t *conf = configuration(sink, way, error);
-    rd_kafka_t *handle = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_PRODUCER, conf, error);
-    if (handle == NULL) {
-        return false;
-    }
-    struct sink_producer *producer = &sink->producers[way];
-    producer->handle = handle;
-    producer->queue = rd_kafka_queue_get_main(handle);
-    if (sink->wake_fd >= 0) {
-        uint64_t one = 1;
-        rd_kafka_queue_io_event_enable(producer->queue, sink->wake_fd, &one, sizeof one);
-    }
-    return true;
-}
-
-static void keep_options(struct sink *sink, const struct sink_options *options)
-{
-    sink->wake_fd = options->wake_fd;
-    sink->records_max = options->records_max;
-    sink->bytes_max = options->bytes_max;
-    sink->instance = memory_text(options->instance, strlen(options->instance));
-    sink->properties = memory_new(options->property_count, sizeof *sink->properties);
-    sink->property_count = options->property_count;
-    for (size_t i = 0; i < options->property_count; i++) {
-        const struct kafka_property *property = &options->properties[i];
-        sink->properties[i].name = memory_text(property->name, strlen(property->name));
-        sink->properties[i].value = memory_text(property->value, strlen(property->value));
-    }
-}
-
-bool sink_open(const struct sink_options *options, struct sink **sink, struct error *error)
-{
-    struct sink *made = memory_new(1, sizeof *made);
-    keep_options(made, options);
-    if (!sink_open_way(made, SINK_WAY_BATCHED, error)) {
-        sink_close(made);
-        return false;
-    }
-    *sink = made;
-    return true;
-}
-
-static void close_producer(struct sink_producer *producer)
+/* Begins its end; NULL: there is nothing to wait for. */
+static struct kafka_handle_ending *close_producer(struct sink_producer *producer)
 {
     if (producer->handle == NULL) {
-        return;
+        return NULL;
     }
     if (producer->event != NULL) {
         rd_kafka_event_destroy(producer->event);
@@ -129,7 +25,21 @@ static void close_producer(struct sink_producer *producer)
     rd_kafka_purge(producer->handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_queue_io_event_enable(producer->queue, -1, NULL, 0);
     rd_kafka_queue_destroy(producer->queue);
-    kafka_handle_destroy(producer->handle);
+    return kafka_handle_destroy_begin(producer->handle);
+}
+
+/* All at the same time: they would wait for the same brokers one after the other. */
+static void close_producers(struct sink *sink)
+{
+    struct kafka_handle_ending *endings[SINK_WAYS];
+    for (size_t way = 0; way < SINK_WAYS; way++) {
+        endings[way] = close_producer(&sink->producers[way]);
+    }
+    int64_t end_ms = sink_transaction_shared_clock_ms() + CLOSE_MS;
+    for (size_t way = 0; way < SINK_WAYS; way++) {
+        int64_t left_ms = end_ms - sink_transaction_shared_clock_ms();
+        kafka_handle_destroy_end(endings[way], left_ms > 0 ? (int)left_ms : 0);
+    }
 }
 
 void sink_close(struct sink *sink)
@@ -138,14 +48,14 @@ void sink_close(struct sink *sink)
         return;
     }
     sink_topic_free_all(sink);
-    for (size_t way = 0; way < SINK_WAYS; way++) {
-        close_producer(&sink->producers[way]);
-    }
+    sink_transaction_close(sink);
+    close_producers(sink);
     for (size_t i = 0; i < sink->property_count; i++) {
         free((void *)(uintptr_t)sink->properties[i].name); /* ours: only the struct calls them const */
         free((void *)(uintptr_t)sink->properties[i].value);
     }
     free(sink->properties);
+    free(sink->transactional_id);
     free(sink->instance);
     free(sink);
 }
@@ -191,12 +101,16 @@ static void fill(const rd_kafka_message_t *message, struct sink_report *report)
     }
 }
 
-/* False: it goes again and is not to be reported yet. */
+/* False: it goes again and is not to be reported yet, or is nobody's business. */
 static bool report_on(struct sink *sink, enum sink_way way, const rd_kafka_message_t *message, struct sink_report *report)
 {
     fill(message, report);
+    sink->producers[way].queued--;
     sink->queued_messages--;
     sink->queued_bytes -= message->key_len + message->len;
+    if (sink_way_transactional(way)) {
+        return sink_transaction_report(sink, way, message->err, report);
+    }
     if (way == SINK_WAY_BATCHED && sink_failure_of_batch(message->err)) {
         if (send_alone(sink, message)) {
             return false;
@@ -251,22 +165,34 @@ static size_t poll_way(struct sink *sink, enum sink_way way, struct sink_report 
 
 size_t sink_poll(struct sink *sink, struct sink_report *reports, size_t most)
 {
-    size_t count = poll_way(sink, SINK_WAY_BATCHED, reports, most);
-    if (sink->producers[SINK_WAY_ALONE].handle != NULL) {
-        count += poll_way(sink, SINK_WAY_ALONE, reports + count, most - count);
+    size_t count = 0;
+    for (size_t way = 0; way < SINK_WAYS; way++) {
+        if (sink->producers[way].handle != NULL) {
+            count += poll_way(sink, (enum sink_way)way, reports + count, most - count);
+        }
     }
-    return count;
+    return count + sink_transaction_hold_poll(sink, reports + count, most - count);
+}
+
+void sink_drain(struct sink *sink, enum sink_way way)
+{
+    struct sink_report dropped[16];
+    while (sink->producers[way].handle != NULL && poll_way(sink, way, dropped, 16) > 0) {
+    }
 }
 
 bool sink_fatal(struct sink *sink, char *text, size_t size)
 {
     for (size_t way = 0; way < SINK_WAYS; way++) {
         rd_kafka_t *handle = sink->producers[way].handle;
-        if (handle != NULL && rd_kafka_fatal_error(handle, text, size) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        char words[512];
+        rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+        if (handle != NULL && (code = rd_kafka_fatal_error(handle, words, sizeof words)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            sink_failure_fatal(code, words, text, size);
             return true;
         }
     }
-    return false;
+    return sink_transaction_fatal(sink, text, size);
 }
 
 void sink_queue(const struct sink *sink, size_t *messages, size_t *bytes)

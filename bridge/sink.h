@@ -1,5 +1,5 @@
 /*
- * Kafka out: one idempotent producer for all targets, delivery reports as events.
+ * Kafka out: one idempotent producer for all targets, or with exactly_once transactions (sink_transaction.h); delivery reports as events.
  *
  * sink_send copies what it is given; sink_poll returns reports; a full local queue is back-pressure, never a failure. Order within
  * a target partition is kept (idempotence), except for what a timeout left unknown. A broker refuses a whole batch when one record of it is
@@ -24,13 +24,16 @@ struct sink_options {
     uint64_t records_max; /* what may be in flight at most: the local queue is made to hold it, so that no target that stands still */
     uint64_t bytes_max;   /* keeps the others out. 0: librdkafka's defaults. A user's own queue.buffering.max.* wins */
     int wake_fd;
+    bool exactly_once;            /* sink_send and sink_send_refused belong to transactions (sink_transaction.h); needs transactional_id */
+    const char *transactional_id; /* what the ids of this group and instance begin with; NULL: no transactions, no copies */
+    int64_t transaction_timeout_ms;
 };
 
 /* ERROR_INVALID: a property librdkafka refuses (named). Does not wait for a broker. */
 bool sink_open(const struct sink_options *options, struct sink **sink, struct error *error);
 
-/* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). Bounded by about 5 s
- * for each of its two producers. NULL is allowed. */
+/* Purges what is queued and frees; reports that were not polled are lost (the frontier does not cover them). Bounded by about 5 s, and 3 s more for
+ * a transaction that is open or ending: it is aborted if that is quick, else left to the brokers' timeout. NULL is allowed. */
 void sink_close(struct sink *sink);
 
 /* Has the producer learn where `topic` is before a record is due: the first one would else wait for that. Cheap when it is known. */

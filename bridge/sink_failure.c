@@ -1,5 +1,7 @@
 #include "bridge/sink_failure.h"
 
+#include <stdio.h>
+
 enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code)
 {
     switch ((int)code) {
@@ -36,4 +38,30 @@ bool sink_failure_of_batch(rd_kafka_resp_err_t code)
 {
     return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||
            code == RD_KAFKA_RESP_ERR_INVALID_RECORD || code == RD_KAFKA_RESP_ERR_POLICY_VIOLATION;
+}
+
+bool sink_failure_is_purge(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+}
+
+/* The coordinator says the same of a newer producer of this id and of a transaction that it ended itself: both raise the epoch. */
+static bool is_fencing(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR__FENCED || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
+           code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH || code == RD_KAFKA_RESP_ERR_INVALID_TXN_STATE ||
+           code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING;
+}
+
+void sink_failure_fatal(rd_kafka_resp_err_t code, const char *words, char *text, size_t size)
+{
+    if (is_fencing(code)) {
+        snprintf(text, size,
+                 "another process with this instance name took over, or the brokers ended a transaction that was open longer than "
+                 "transaction_timeout (an outage); nothing is lost or doubled, and to start again is safe unless another process has "
+                 "this name: %s",
+                 words);
+    } else {
+        snprintf(text, size, "%s", words);
+    }
 }

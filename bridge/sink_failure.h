@@ -14,4 +14,10 @@ enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code);
 /* True if the broker refuses a whole batch for one of its records: then it must be asked about each alone before any is called at fault. */
 bool sink_failure_of_batch(rd_kafka_resp_err_t code);
 
+/* True if the message was thrown out of the queue because something else failed. */
+bool sink_failure_is_purge(rd_kafka_resp_err_t code);
+
+/* What a producer's fatal error means for an operator: `words` are librdkafka's. */
+void sink_failure_fatal(rd_kafka_resp_err_t code, const char *words, char *text, size_t size);
+
 #endif

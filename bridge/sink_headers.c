@@ -31,6 +31,11 @@ static bool is_dlq_header(struct span name)
     return name.length >= sizeof dlq_prefix - 1 && memcmp(name.data, dlq_prefix, sizeof dlq_prefix - 1) == 0;
 }
 
+static bool is_root_header(struct span name)
+{
+    return span_equals_text(name, "tarry-root");
+}
+
 /* The row's own headers in order, less those to drop. NULL: damaged. */
 static rd_kafka_headers_t *own(const struct row *row, drop_fn *drop)
 {
@@ -80,5 +85,27 @@ rd_kafka_headers_t *sink_headers_refused(const struct row *row, const struct sin
     add_text(list, "__dlq.errors.reason", refusal_name(refusal->reason));
     /* the copy carries the time of its own writing; relative delays count from this one */
     add_number(list, "__dlq.errors.timestamp", row->record.timestamp_ms);
+    return list;
+}
+
+static bool is_none(struct span name)
+{
+    (void)name;
+    return false;
+}
+
+/* A root that was refused must not become a good one by being written again: its header stays, and two of them are refused, too. */
+rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin)
+{
+    bool bad_root = row->refused && row->refusal.reason == REFUSAL_BAD_ROOT;
+    rd_kafka_headers_t *list = own(row, bad_root ? is_none : is_root_header);
+    if (list == NULL) {
+        return NULL;
+    }
+    bool copy_of_copy = row->root >= 0;
+    char text[48];
+    snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, copy_of_copy ? row->root : origin->offset,
+             copy_of_copy ? row->root_timestamp_ms : row->record.timestamp_ms);
+    add_text(list, "tarry-root", text);
     return list;
 }

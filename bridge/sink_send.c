@@ -4,6 +4,7 @@
 #include "bridge/sink_failure.h"
 #include "bridge/sink_headers.h"
 #include "bridge/sink_state.h"
+#include "bridge/sink_transaction_state.h"
 
 static enum sink_result refuse(struct sink_report *report,
                                void *token,
@@ -74,12 +75,33 @@ enum sink_result sink_send_on(struct sink *sink,
         code = produce(sink->producers[way].handle, handle, partition, key, value, headers, token);
     }
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        sink->producers[way].queued++;
         sink->queued_messages++;
         sink->queued_bytes += key.length + value.length;
         return SINK_TAKEN;
     }
     rd_kafka_headers_destroy(headers);
     return judge(sink, way, code, topic, partition, token, report);
+}
+
+enum sink_result sink_send_by(struct sink *sink,
+                              enum sink_way way,
+                              struct sink_topic *topic,
+                              int32_t partition,
+                              struct span key,
+                              struct span value,
+                              rd_kafka_headers_t *headers,
+                              void *token,
+                              struct sink_report *report)
+{
+    if (headers == NULL) {
+        /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
+        return refuse(report, token, DELIVERY_RETRIABLE, topic->hash, "the stored record's headers are damaged");
+    }
+    if (sink_way_transactional(way) && sink->transaction->probing) {
+        return sink_transaction_hold(sink, topic, partition, key, value, headers, token);
+    }
+    return sink_send_on(sink, way, topic, partition, key, value, headers, token, report);
 }
 
 static enum sink_result send_to(struct sink *sink,
@@ -91,17 +113,28 @@ static enum sink_result send_to(struct sink *sink,
                                 void *token,
                                 struct sink_report *report)
 {
-    if (headers == NULL) {
-        /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
-        return refuse(report, token, DELIVERY_RETRIABLE, sink_target_hash(name), "the stored record's headers are damaged");
+    if (sink->exactly_once && !sink_transaction_open_for_records(sink)) {
+        if (headers != NULL) {
+            rd_kafka_headers_destroy(headers);
+        }
+        sink_transaction_not_now(sink);
+        return SINK_FULL;
     }
     struct sink_topic *topic = sink_topic_get(sink, name);
+    enum sink_result result;
     if (topic == NULL) {
-        rd_kafka_headers_destroy(headers);
-        return refuse(report, token, DELIVERY_FAULT, sink_target_hash(name), "the target is no legal topic name");
+        if (headers != NULL) {
+            rd_kafka_headers_destroy(headers);
+        }
+        result = refuse(report, token, DELIVERY_FAULT, sink_target_hash(name), "the target is no legal topic name");
+    } else {
+        enum sink_way way = sink->exactly_once ? sink_transaction_way(sink) : topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED;
+        result = sink_send_by(sink, way, topic, partition, key, value, headers, token, report);
     }
-    enum sink_way way = topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED;
-    return sink_send_on(sink, way, topic, partition, key, value, headers, token, report);
+    if (sink->exactly_once) {
+        sink_transaction_sent(sink, result, result == SINK_FAILED ? report->error : "");
+    }
+    return result;
 }
 
 enum sink_result sink_send(struct sink *sink,

@@ -6,13 +6,20 @@
 
 #include "bridge/sink.h"
 
-/* The one that batches; and one that sends each record alone, made when a broker first refuses a batch for one of its records. */
-enum sink_way { SINK_WAY_BATCHED, SINK_WAY_ALONE, SINK_WAYS };
+/* Without transactions: the one that batches; and one that sends each record alone, made when a broker first refuses a batch for one of its
+ * records. With transactions (sink_transaction.h): two that take turns, and one that sends each record alone. */
+enum sink_way { SINK_WAY_BATCHED, SINK_WAY_ALONE, SINK_WAY_FIRST, SINK_WAY_SECOND, SINK_WAY_SINGLE, SINK_WAYS };
+
+static inline bool sink_way_transactional(enum sink_way way)
+{
+    return way >= SINK_WAY_FIRST;
+}
 
 struct sink_producer {
-    rd_kafka_t *handle; /* NULL: not made yet */
+    rd_kafka_t *handle; /* NULL: not made (yet) */
     rd_kafka_queue_t *queue;
     rd_kafka_event_t *event; /* reports of it that are not read yet */
+    size_t queued;           /* messages of it that were taken and are not reported */
 };
 
 /* A target topic lately used. The table is a cache: what is not in it costs a look-up. */
@@ -31,6 +38,10 @@ struct sink {
     struct kafka_property *properties; /* copies, for the producer made later */
     size_t property_count;
     char *instance;
+    char *transactional_id; /* NULL: no transactions */
+    int64_t transaction_timeout_ms;
+    bool exactly_once;
+    struct sink_transaction *transaction; /* NULL: no transactions */
     uint64_t records_max;
     uint64_t bytes_max;
     int wake_fd;
@@ -38,8 +49,15 @@ struct sink {
     size_t queued_bytes;    /* their keys and values */
 };
 
+/* sink_open.c */
+
 /* Makes a producer of the sink. */
 bool sink_open_way(struct sink *sink, enum sink_way way, struct error *error);
+
+/* sink.c */
+
+/* Reads and drops all reports there are of one producer: nobody will ask for them. */
+void sink_drain(struct sink *sink, enum sink_way way);
 
 /* sink_topic.c */
 
@@ -55,6 +73,18 @@ void sink_topic_free_all(struct sink *sink);
 
 /* Produces; takes the headers when it is SINK_TAKEN and destroys them otherwise. */
 enum sink_result sink_send_on(struct sink *sink,
+                              enum sink_way way,
+                              struct sink_topic *topic,
+                              int32_t partition,
+                              struct span key,
+                              struct span value,
+                              rd_kafka_headers_t *headers,
+                              void *token,
+                              struct sink_report *report);
+
+/* The same by whichever way it goes now: in a transaction that looks for a topic it is held first. Takes the headers in any case; NULL: the row
+ * is damaged. */
+enum sink_result sink_send_by(struct sink *sink,
                               enum sink_way way,
                               struct sink_topic *topic,
                               int32_t partition,

@@ -54,10 +54,23 @@ void sink_topic_free_all(struct sink *sink)
     }
 }
 
+static void prepare(struct sink *sink, struct sink_topic *topic, enum sink_way way)
+{
+    if (topic->handles[way] == NULL) {
+        (void)sink_topic_handle(sink, topic, way); /* NULL: sink_send will say what is wrong with it */
+    }
+}
+
 void sink_prepare(struct sink *sink, struct span topic)
 {
     struct sink_topic *known = sink_topic_get(sink, topic);
-    if (known != NULL && known->handles[SINK_WAY_BATCHED] == NULL) {
-        (void)sink_topic_handle(sink, known, SINK_WAY_BATCHED); /* NULL: sink_send will say what is wrong with it */
+    if (known == NULL) {
+        return;
+    }
+    if (sink->exactly_once) {
+        prepare(sink, known, SINK_WAY_FIRST);
+        prepare(sink, known, SINK_WAY_SECOND);
+    } else {
+        prepare(sink, known, SINK_WAY_BATCHED);
     }
 }

@@ -74,6 +74,7 @@ static bool subscribe(rd_kafka_t *handle, const struct source_options *options, 
 static void keep_options(struct source *source, const struct source_options *options)
 {
     source->group = memory_text(options->group, strlen(options->group));
+    source->instance = memory_text(options->instance, strlen(options->instance));
     source->properties = memory_new(options->property_count, sizeof *source->properties);
     source->property_count = options->property_count;
     for (size_t i = 0; i < options->property_count; i++) {
@@ -139,17 +140,20 @@ void source_close(struct source *source)
     }
     give_back(source);
     source_read_close(source);
+    struct kafka_handle_ending *asker = source->asker == NULL ? NULL : kafka_handle_destroy_begin(source->asker);
     rd_kafka_queue_io_event_enable(source->queue, -1, NULL, 0);
     source_group_abandon(source);
     rd_kafka_queue_destroy(source->queue);
     kafka_handle_destroy(source->handle);
     source_read_wait(source, READER_END_MS);
+    kafka_handle_destroy_end(asker, READER_END_MS);
     for (size_t i = 0; i < source->property_count; i++) {
         free((void *)(uintptr_t)source->properties[i].name); /* ours: only the struct calls them const */
         free((void *)(uintptr_t)source->properties[i].value);
     }
     free(source->properties);
     free(source->group);
+    free(source->instance);
     free(source->headers);
     free(source->notices);
     source_topic_free_all(source);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/span.h"
 #include "bridge/record.h"
 
 struct source;
@@ -75,6 +76,7 @@ bool source_probe(struct source *source, int timeout_ms);
 struct source_lookup {
     int64_t low;          /* log start */
     int64_t end;          /* last stable offset */
+    int64_t high;         /* high watermark: what others' open transactions hold back is below it */
     int64_t committed;    /* -1: none */
     char metadata[4097];  /* of the committed offset, "" if none */
     bool anchor_found;    /* a record stands exactly at anchor_offset */
@@ -82,7 +84,8 @@ struct source_lookup {
     uint32_t anchor_crc;
 };
 
-/* Asks low, end, committed offset with metadata (blocking, at most timeout_ms; retries inside). ERROR_UNAVAILABLE: try again. */
+/* Asks low, end, high, committed offset with metadata (blocking, at most timeout_ms; retries inside). All are fresh, high is asked for last.
+ * ERROR_UNAVAILABLE: try again; also while a transaction with offsets of this partition is not at its end (a former owner's). */
 bool source_look_up(struct source *source, const char *topic, int32_t partition, int timeout_ms, struct source_lookup *lookup, struct error *error);
 
 /* Reads the one record at anchor_offset (blocking, bounded) into the lookup's anchor fields. It uses a simple consumer of its own so that
@@ -112,6 +115,15 @@ bool source_commit(struct source *source,
                    const char *metadata,
                    uint32_t tag,
                    struct error *error);
+
+/* The group's metadata (generation, member), for a transaction's offsets: take it before the batch is built (R9). It is that of the last rebalance that
+ * was handed over and, when it gave partitions, answered; never of one that has taken partitions away unsaid. An older one the broker refuses. Absent while
+ * nothing is assigned, or when the group has thrown us out. Borrowed until the next source_poll. */
+struct span source_members(struct source *source);
+
+/* The first offset of a partition whose record is not older than timestamp_ms; the end when there is none (blocking, at most timeout_ms).
+ * ERROR_UNAVAILABLE: no answer, try again. */
+bool source_offset_at(struct source *source, const char *topic, int32_t partition, int64_t timestamp_ms, int timeout_ms, int64_t *offset, struct error *error);
 
 /* The cluster's id (blocking up to timeout_ms the first time). False: not known (yet). */
 bool source_cluster_id(struct source *source, int timeout_ms, char *id, size_t size);

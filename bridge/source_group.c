@@ -56,6 +56,9 @@ static void take_revoked(struct source *source, const rd_kafka_topic_partition_l
         source->unreleased++;
         note(source, SOURCE_REVOKED, topic, list->elems[i].partition, lost);
     }
+    if (!lost) {
+        source_members_take(source); /* cooperative: it is a new generation, and until they are released all are still ours in it */
+    }
     source->revoke_owed = true;
     source->assign_owed = false; /* overtaken; what was started of it goes with the next call */
 }
@@ -231,14 +234,42 @@ static void call_unassign(struct source *source)
     }
 }
 
+static bool some_ours(const struct source *source)
+{
+    for (size_t i = 0; i < source->topic_count; i++) {
+        for (int32_t p = 0; p < source->topics[i]->partition_count; p++) {
+            if (source->topics[i]->partitions[p].phase != SOURCE_PHASE_NONE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* For the assignment that is about to be answered; nothing is ours when it is empty. */
+static void settle_members(struct source *source)
+{
+    if (some_ours(source)) {
+        source_members_take(source);
+    } else {
+        source_members_forget(source);
+    }
+}
+
 void source_group_apply(struct source *source)
 {
     if (source->revoke_owed && source->unreleased == 0) {
         source->revoke_owed = false;
         call_unassign(source);
+        if (!some_ours(source)) {
+            source_members_forget(source);
+        }
     }
     /* While a revocation waits librdkafka takes no assign call; what was started meanwhile goes with the next one. */
     if (!source->revoke_owed && (source->assign_owed || source->assign_changed)) {
+        if (source->assign_owed) {
+            settle_members(source);
+        }
         source->assign_owed = false;
         source->assign_changed = false;
         call_assign(source);
@@ -259,6 +290,7 @@ static void forget_all(struct source *source)
 void source_group_abandon(struct source *source)
 {
     forget_all(source);
+    source_members_forget(source);
     if (source->revoke_owed) {
         call_unassign(source);
     } else {

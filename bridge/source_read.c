@@ -34,15 +34,13 @@ static enum finding judge(const rd_kafka_message_t *message, int64_t anchor_offs
     return FINDING_FOUND;
 }
 
-static rd_kafka_t *reader_of(struct source *source, struct error *error)
+/* A consumer that never joins. NULL: ERROR_INVALID. */
+static rd_kafka_t *open_handle(const struct source *source, const char *isolation, struct error *error)
 {
-    if (source->reader != NULL) {
-        return source->reader;
-    }
     static const struct kafka_handle_setting defaults[] = {{"fetch.error.backoff.ms", "50"}, {"reconnect.backoff.max.ms", "500"}};
     const struct kafka_handle_setting fixed[] = {
         {"group.id", source->group}, /* never joined: it only assigns and reads */
-        {"isolation.level", "read_committed"},
+        {"isolation.level", isolation},
         {"enable.auto.commit", "false"},
         {"enable.auto.offset.store", "false"},
         {"enable.partition.eof", "true"},
@@ -59,11 +57,27 @@ static rd_kafka_t *reader_of(struct source *source, struct error *error)
     };
     rd_kafka_conf_t *conf = kafka_handle_conf(defaults, sizeof defaults / sizeof defaults[0], source->properties, source->property_count,
                                               fixed, sizeof fixed / sizeof fixed[0], error);
-    source->reader = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_CONSUMER, conf, error);
-    if (source->reader != NULL) {
-        rd_kafka_poll_set_consumer(source->reader);
+    rd_kafka_t *handle = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_CONSUMER, conf, error);
+    if (handle != NULL) {
+        rd_kafka_poll_set_consumer(handle);
+    }
+    return handle;
+}
+
+rd_kafka_t *source_read_handle(struct source *source, struct error *error)
+{
+    if (source->reader == NULL) {
+        source->reader = open_handle(source, "read_uncommitted", error); /* else the high watermark would be the last stable offset */
     }
     return source->reader;
+}
+
+rd_kafka_t *source_read_asker(struct source *source, struct error *error)
+{
+    if (source->asker == NULL) {
+        source->asker = open_handle(source, "read_committed", error);
+    }
+    return source->asker;
 }
 
 static enum finding wait_for(rd_kafka_t *reader, int64_t anchor_offset, int timeout_ms, struct source_lookup *lookup)
@@ -98,7 +112,7 @@ bool source_read_anchor(struct source *source,
                         struct source_lookup *lookup,
                         struct error *error)
 {
-    rd_kafka_t *reader = reader_of(source, error);
+    rd_kafka_t *reader = source_read_handle(source, error);
     if (reader == NULL) {
         return false;
     }

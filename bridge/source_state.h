@@ -57,13 +57,18 @@ struct source {
     bool revoke_owed;    /* librdkafka waits for our unassign call */
     size_t unreleased;   /* partitions of the revocation under way that wait for source_release */
 
+    void *members;     /* librdkafka's words for our place in the group, as of the last assignment answered; NULL: none. */
+    size_t members_size;
+
     bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
     bool fatal_said;
-    rd_kafka_t *reader; /* source_read_anchor's own consumer; lives while partitions wait for their start */
+    rd_kafka_t *reader; /* the consumer for single questions (anchors, high watermarks); lives while partitions wait for their start */
+    rd_kafka_t *asker;  /* fetches nothing, so that no answer waits behind a fetch; NULL: nothing was asked yet; lives with the source */
     struct kafka_handle_ending *reader_ending; /* the last one that is no longer needed, on its way down */
     struct kafka_property *properties; /* copies, for the reader */
     size_t property_count;
     char *group;
+    char *instance;
 };
 
 /* source_topic.c */
@@ -101,6 +106,14 @@ void source_group_abandon(struct source *source);
 /* True if some partition waits for its start. */
 bool source_group_waiting(const struct source *source);
 
+/* source_members.c */
+
+/* Notes our place in the group. Only while librdkafka waits for our answer to a rebalance (its file says why). */
+void source_members_take(struct source *source);
+
+/* Nothing is assigned any more. */
+void source_members_forget(struct source *source);
+
 /* source_record.c */
 
 /* Fills event with the record; false: nothing to hand over (not ours any more, or the event is no record). */
@@ -129,6 +142,12 @@ bool source_trouble_fatal(struct source *source, const char *words, struct sourc
 bool source_commit_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
 
 /* source_read.c */
+
+/* The consumer for single questions, made if there is none: it never joins the group and asks with read_uncommitted. NULL: ERROR_INVALID. */
+rd_kafka_t *source_read_handle(struct source *source, struct error *error);
+
+/* The same with read_committed, for log start, last stable offset and times: no fetch is ever under way on its connections. */
+rd_kafka_t *source_read_asker(struct source *source, struct error *error);
 
 /* Lets the reader go, if there is one. Does not wait for its end: the owner calls it between other partitions' deliveries. */
 void source_read_close(struct source *source);

@@ -1,10 +1,10 @@
 /*
  * The configuration: plain data, typed, checked, owned by one struct.
  *
- * One table (config_table.c) names every key with type, default, range and meaning; parsing, environment names, `config
- * show`, the schema, docs/configuration.md and tarry.yaml(5) all come from it. Precedence: flag, environment, file,
- * default. Nothing here prints or logs; problems are returned. Any thread; a loaded configuration is not changed by
- * anybody.
+ * One table (config_table_keys.c) names every key with type, default, range and meaning; parsing, environment names,
+ * `config show`, the schema, docs/configuration.md and tarry.yaml(5) all come from it. Precedence: flag, environment,
+ * file, default. Nothing here prints or logs; problems are returned. Any thread; a loaded configuration is not changed
+ * by anybody.
  */
 #ifndef TARRY_OPS_CONFIG_H
 #define TARRY_OPS_CONFIG_H
@@ -22,7 +22,7 @@
 #include "ops/config_problems.h"
 #include "ops/config_value.h"
 
-enum config_delivery { CONFIG_DELIVERY_AT_LEAST_ONCE };
+enum config_delivery { CONFIG_DELIVERY_AT_LEAST_ONCE, CONFIG_DELIVERY_EXACTLY_ONCE };
 enum config_late { CONFIG_LATE_FIRE };
 enum config_envelope_out { CONFIG_ENVELOPE_OUT_PAYLOAD, CONFIG_ENVELOPE_OUT_WHOLE };
 enum config_log_format { CONFIG_LOG_FORMAT_AUTO, CONFIG_LOG_FORMAT_TEXT, CONFIG_LOG_FORMAT_JSON };
@@ -80,6 +80,10 @@ struct config {
     int64_t store_max_size_bytes;
     int64_t store_checkpoint_ms;
     enum config_delivery delivery;
+    int64_t transaction_timeout_ms;
+    bool copy_forward;
+    int64_t copy_forward_span; /* offsets of one partition, from its oldest pending record to its end */
+    int64_t copy_forward_retention_percent; /* of the topic's retention.ms: the age at which a record is copied */
     struct config_source *sources;
     size_t source_count; /* at least 1 */
     struct config_target *targets;

@@ -160,10 +160,6 @@ static void apply_scalar(const struct scope *scope, const struct config_key *key
         (node->text[0] == '\0' && !node->quoted && node->place.origin == CONFIG_ORIGIN_FILE)) {
         expect(scope, key->path, node, "a single text");
     } else if (!config_set_scalar(key, node->text, field_of(scope, key), &error)) {
-        bool exactly_once = strcmp(key->path, "delivery") == 0 && strcmp(node->text, "exactly_once") == 0;
-        if (exactly_once) {
-            error_set(&error, ERROR_INVALID, "does not work in this version: only at_least_once does");
-        }
         complain(scope, key, node, &error);
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bridge/target.h"
+#include "ops/config_check_kafka.h"
 #include "ops/config_node.h"
 #include "scheduler/metadata.h"
 
@@ -213,6 +214,19 @@ static void check_http(const struct check *check)
     }
 }
 
+/* A warning only: who turns copies off in a hurry, by the environment or a flag, should not have to edit the file. */
+static void check_copies(const struct check *check)
+{
+    static const char *const dependent[] = {"copy_forward.span", "copy_forward.retention_percent"};
+    for (size_t i = 0; i < sizeof dependent / sizeof dependent[0] && !check->config->copy_forward; i++) {
+        const struct config_entry *entry = config_node_at(check->config->tree, NULL, 0, dependent[i]);
+        if (entry != NULL) {
+            config_problems_warning(check->problems, config_node_place_text(entry->place).text,
+                                    "%s: has no effect with copy_forward.enabled: false: remove it", dependent[i]);
+        }
+    }
+}
+
 void config_check(const struct config *config, struct config_problems *problems)
 {
     struct check check = {config, problems};
@@ -224,4 +238,6 @@ void config_check(const struct config *config, struct config_problems *problems)
     }
     check_lanes(&check);
     check_http(&check);
+    check_copies(&check);
+    config_check_kafka(config, problems);
 }

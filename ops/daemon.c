@@ -69,6 +69,8 @@ static void forget_inputs(struct daemon *daemon)
     daemon->scan_count = 0;
     for (size_t i = 0; i < daemon->gained_count; i++) {
         free((void *)(uintptr_t)daemon->gained[i]->buckets);
+        free((void *)(uintptr_t)daemon->gained[i]->marks);
+        free((void *)(uintptr_t)daemon->gained[i]->skips);
         free(daemon->gained[i]);
     }
     daemon->gained_count = 0;
@@ -99,6 +101,7 @@ static int64_t sleep_ms(const struct daemon *daemon)
     int64_t until = earlier(deadline.mono.ms, mono + SLEEP_MOST_MS);
     until = earlier(until, daemon_open_deadline(daemon));
     until = earlier(until, daemon->refused_topics_at_ms);
+    until = earlier(until, daemon_topics_deadline(daemon));
     if (daemon->trouble[0] != '\0') {
         until = earlier(until, daemon->probe_at_ms);
     }
@@ -160,6 +163,7 @@ static void turn(struct daemon *daemon)
     daemon_commands_written(daemon);
     daemon_open_partitions(daemon);
     daemon_refused_topics(daemon);
+    daemon_topics_watch(daemon);
     bool more = daemon_intake_reports(daemon);
     more = daemon_intake(daemon) || more;
     daemon->now = clock_read(&daemon->clock); /* as late as can be: what came due meanwhile leaves in this step */

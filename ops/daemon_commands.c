@@ -9,36 +9,36 @@
 #include "scheduler/bucket.h"
 
 /* The row's bytes from the store. Mostly at the finest level; after the clock was set back a row may stand at a coarser one. */
-static bool stored_row(struct daemon *daemon, slot_index slot, const struct command_deliver *deliver, struct span *bytes, struct error *error)
+static bool stored_row(struct daemon *daemon, slot_index slot, lane_index lane, struct key key, struct span *bytes, struct error *error)
 {
     if (!daemon->store_reading && !store_read_begin(daemon->store, error)) {
         return false;
     }
     daemon->store_reading = true;
-    bool found = store_read(daemon->store, slot, deliver->bucket, deliver->key.offset, bytes, error);
-    for (unsigned level = 1; !found && error->code == ERROR_NOT_FOUND && level < BUCKET_LEVELS; level++) {
-        struct bucket_id coarser = bucket_of(deliver->lane, level, deliver->key.due_ms);
-        found = store_read(daemon->store, slot, coarser, deliver->key.offset, bytes, error);
+    bool found = false;
+    error->code = ERROR_NOT_FOUND;
+    for (unsigned level = 0; !found && error->code == ERROR_NOT_FOUND && level < BUCKET_LEVELS; level++) {
+        found = store_read(daemon->store, slot, bucket_of(lane, level, key.due_ms), key.offset, bytes, error);
     }
     return found;
 }
 
-static bool find_row(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, struct row *row)
+bool daemon_commands_row(struct daemon *daemon, const struct partition *partition, lane_index lane, struct key key, row_ref ref, struct row *row)
 {
     struct error error = {0};
     struct span bytes;
     bool found = true;
-    if (deliver->ref != 0) {
-        bytes = arena_row(deliver->ref);
+    if (ref != 0) {
+        bytes = arena_row(ref);
     } else {
-        found = stored_row(daemon, partition->slot, deliver, &bytes, &error);
+        found = stored_row(daemon, partition->slot, lane, key, &bytes, &error);
     }
     if (found && row_decode(bytes, row, &error)) {
         return true;
     }
     error_prefix(&error, "the row of %s/%" PRId32 "/%" PRId64 " cannot be read back; nothing is lost, the topic has it: move %s away and "
                  "start again",
-                 partition->topic, partition->number, deliver->key.offset, daemon->config->store_path);
+                 partition->topic, partition->number, key.offset, daemon->config->store_path);
     daemon_fail(daemon, &error);
     return false;
 }
@@ -70,8 +70,9 @@ static enum sink_result send_row(struct daemon *daemon,
                                  struct sink_report *report)
 {
     const struct config_source *source = &daemon->config->sources[partition->source_index];
-    struct sink_origin origin = {partition->topic, partition->number, deliver->key.offset, deliver->key.due_ms,
-                                 daemon->config->group};
+    /* A copy goes out as the record that a person wrote: same id, same source. */
+    struct sink_origin origin = {partition->topic, partition->number, row->root >= 0 ? row->root : deliver->key.offset,
+                                 deliver->key.due_ms, daemon->config->group};
     if (!item->as_refused) {
         return sink_send(daemon->sink, row, &origin, source->output_headers, item, report);
     }
@@ -98,6 +99,7 @@ static struct in_flight_item *new_item(struct daemon *daemon, const struct parti
 
 static void not_taken(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
 {
+    daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
     daemon->sink_full = true; /* the rest of this turn is not even tried, so that the order stays */
     daemon_input(daemon, INPUT_SINK_FULL, partition)->as.delivery =
         (struct input_delivery){.lane = deliver->lane, .sequence = deliver->sequence};
@@ -111,7 +113,8 @@ static void deliver(struct daemon *daemon, const struct partition *partition, co
         not_taken(daemon, partition, deliver);
         return;
     }
-    if (daemon->failed || !find_row(daemon, partition, deliver, &row)) {
+    if (daemon->failed || !daemon_commands_row(daemon, partition, deliver->lane, deliver->key, deliver->ref, &row)) {
+        daemon->spoilt = true; /* nothing that counts on it may be committed any more */
         return;
     }
     if (deliver->again) {
@@ -130,6 +133,7 @@ static void deliver(struct daemon *daemon, const struct partition *partition, co
                                           .error = "larger than queue.buffering.max.kbytes: raise it under kafka.producer"};
         }
         metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, deliver->lane, (size_t)report.failure, 1);
+        daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
         in_flight_note(&daemon->in_flight, item, report.error);
         daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
             (struct input_delivery){deliver->lane, deliver->sequence, report.failure, report.target_hash};
@@ -155,7 +159,7 @@ static struct daemon_scan *scan_room(struct daemon *daemon, uint32_t rows)
 static void scan(struct daemon *daemon, const struct partition *partition, const struct command_scan *command)
 {
     struct daemon_scan *room = scan_room(daemon, command->rows_max);
-    struct input_rows rows = {.bucket = command->bucket, .rows = room->rows};
+    struct input_rows rows = {.bucket = command->bucket, .purpose = command->purpose, .rows = room->rows};
     struct error error;
     if (!store_scan(daemon->store, partition->slot, command, room->rows, &rows.count, &rows.end, &error)) {
         daemon_fail(daemon, &error);
@@ -189,13 +193,20 @@ static void fail_metadata(struct daemon *daemon, const struct partition *partiti
     daemon_fail(daemon, &error);
 }
 
+bool daemon_commands_text(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier, char *text)
+{
+    bool fits = frontier_text(daemon, partition, frontier, text);
+    if (!fits) {
+        fail_metadata(daemon, partition);
+    }
+    return fits;
+}
+
 static void commit(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier)
 {
     char text[METADATA_MAX + 1];
     struct error error;
-    if (!frontier_text(daemon, partition, frontier, text)) {
-        fail_metadata(daemon, partition);
-    } else if (!source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text,
+    if (daemon_commands_text(daemon, partition, frontier, text) && !source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text,
                               partition->epoch, &error)) {
         log_write(LOG_LEVEL_WARNING, "commit_failed", LOG_FIELDS(LOG_TEXT("topic", partition->topic)), "%s", error.text);
         metrics_add(daemon->metrics, METRIC_COMMITS, METRICS_RESULT_FAILED, 0, 1);
@@ -213,8 +224,7 @@ static void begin_checkpoint(struct daemon *daemon, const struct checkpoint_plan
     for (size_t i = 0; i < plan->slot_count; i++) {
         const struct partition *partition = partitions_at(&daemon->partitions, plan->slots[i].slot);
         daemon->plan_text_list[i] = daemon->plan_texts[i];
-        if (!frontier_text(daemon, partition, &plan->slots[i].frontier, daemon->plan_texts[i])) {
-            fail_metadata(daemon, partition);
+        if (!daemon_commands_text(daemon, partition, &plan->slots[i].frontier, daemon->plan_texts[i])) {
             return;
         }
     }
@@ -283,6 +293,12 @@ static void carry_out(struct daemon *daemon, const struct command *command)
         break;
     case COMMAND_COMMIT:
         commit(daemon, partition, command->as.frontier);
+        break;
+    case COMMAND_COPY:
+        daemon_transaction_copy(daemon, partition, &command->as.copy);
+        break;
+    case COMMAND_TRANSACTION:
+        daemon_transaction_end(daemon, &command->as.transaction);
         break;
     case COMMAND_SLOT_LEFT:
         daemon_open_left(daemon, partition);

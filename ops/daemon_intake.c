@@ -8,7 +8,6 @@
 
 #define EVENTS_MAX 512  /* of one turn: with their step they take a few milliseconds */
 #define REPORTS_MAX 1024
-#define FAILURE_TOLD_MS 5000
 #define PROBE_TIMEOUT_MS 100 /* holds the owner up, while no broker could take a delivery anyway */
 
 static struct partition *find_partition(struct daemon *daemon, const struct source_event *event)
@@ -91,6 +90,8 @@ static void take_record(struct daemon *daemon, const struct source_event *event)
         .ref = arena_add(&daemon->arena, row),
         .timestamp_ms = event->record.timestamp_ms,
         .crc = source_record_crc(&event->record),
+        .root = -1, /* counts for records with an id only */
+        .found = {.offset = -1},
     };
 }
 
@@ -234,7 +235,7 @@ static void count_delivered(struct daemon *daemon, const struct in_flight_item *
 static void log_failure(struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
 {
     int64_t *told_ms = &daemon->failure_told_ms[item->lane];
-    if (report->failure != DELIVERY_FAULT && *told_ms != 0 && daemon->now.mono.ms - *told_ms < FAILURE_TOLD_MS) {
+    if (report->failure != DELIVERY_FAULT && *told_ms != 0 && daemon->now.mono.ms - *told_ms < DAEMON_TOLD_MS) {
         return;
     }
     *told_ms = report->failure == DELIVERY_FAULT ? *told_ms : daemon->now.mono.ms;
@@ -276,6 +277,9 @@ bool daemon_intake_reports(struct daemon *daemon)
     if (count > 0 && daemon->sink_full) {
         daemon->sink_full = false;
         daemon_input(daemon, INPUT_SINK_ROOM, NULL);
+    }
+    if (count < REPORTS_MAX) {
+        daemon_transaction_take(daemon);
     }
     struct error error = {.code = ERROR_UNAVAILABLE};
     if (sink_fatal(daemon->sink, error.text, sizeof(error.text))) {

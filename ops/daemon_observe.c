@@ -276,7 +276,7 @@ void daemon_observe_serve(struct daemon *daemon)
     struct http_owner_info info = {.instance = daemon->config->instance,
                                    .group = daemon->config->group,
                                    .cluster_id = daemon->cluster[0] == '\0' ? NULL : daemon->cluster,
-                                   .delivery = "at_least_once",
+                                   .delivery = daemon_transaction_exact(daemon) ? "exactly_once" : "at_least_once",
                                    .sources = sources,
                                    .source_count = source_count,
                                    .targets = targets,

@@ -164,6 +164,14 @@ static bool add_retired_lanes(struct daemon *daemon, const struct metadata *meta
     return true;
 }
 
+static void free_stored(struct opening *opening)
+{
+    free(opening->stored.buckets);
+    free(opening->stored.marks);
+    free(opening->stored.skips);
+    opening->stored = (struct store_partition){0};
+}
+
 static bool drop_checkpoint(struct daemon *daemon, const struct partition *partition, struct opening *opening, struct error *error)
 {
     if (!opening->stored.found || opening->decision.use_store) {
@@ -174,8 +182,7 @@ static bool drop_checkpoint(struct daemon *daemon, const struct partition *parti
                   LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
                   "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
     }
-    free(opening->stored.buckets);
-    opening->stored = (struct store_partition){0};
+    free_stored(opening);
     return store_forget_slot(daemon->store, partition->slot, error) &&
            store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error);
 }
@@ -192,10 +199,17 @@ static void gain(struct daemon *daemon, struct partition *partition, struct open
     gained->epoch = partition->epoch;
     gained->position = reads ? decision->position : opening->stored.position;
     gained->catch_up_to = reads ? opening->lookup.end : 0;
+    gained->high = reads ? opening->lookup.high : 0;
     gained->stored_position = opening->stored.found ? opening->stored.position : 0;
     gained->buckets = opening->stored.buckets;
     gained->bucket_count = opening->stored.bucket_count;
-    opening->stored.buckets = NULL;
+    gained->marks = opening->stored.marks;
+    gained->mark_count = opening->stored.mark_count;
+    gained->skips = opening->stored.skips;
+    gained->skip_count = opening->stored.skip_count;
+    opening->stored.buckets = NULL; /* the core borrows them: freed after its step */
+    opening->stored.marks = NULL;
+    opening->stored.skips = NULL;
     lanes_frontier(&daemon->lanes, &decision->frontier, &gained->frontier);
     daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = gained;
     if (!reads) {
@@ -262,20 +276,9 @@ static bool open_one(struct daemon *daemon, struct partition *partition)
         partition->failures += partition->failures < RETRIES_SLOWER;
         partition->retry_at_ms = clock_mono().ms + (int64_t)partition->failures * RETRY_MS; /* the attempt itself took its time */
     }
-    free(opening->stored.buckets);
+    free_stored(opening);
     free(opening);
     return done;
-}
-
-static uint64_t pending(const struct daemon *daemon, const struct partition *partition)
-{
-    uint64_t sum = 0;
-    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
-        struct core_queue_stats stats;
-        core_queue_stats(daemon->core, partition->slot, lane, daemon->now, &stats);
-        sum += stats.pending;
-    }
-    return sum;
 }
 
 /* The former topic's records have all left: what stands there now is read, as accepted. The checkpoint is forgotten first: else a process that ends
@@ -286,8 +289,10 @@ static void look_drained(struct daemon *daemon, struct partition *partition)
     if (!partition->restart || daemon->stopping || daemon->now.mono.ms < partition->retry_at_ms) {
         return;
     }
+    struct core_slot_stats stats;
+    core_slot_stats(daemon->core, partition->slot, &stats);
     partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
-    if (writer_busy(daemon->writer) || pending(daemon, partition) > 0) {
+    if (writer_busy(daemon->writer) || stats.pending > 0) {
         return;
     }
     if (!store_forget_slot(daemon->store, partition->slot, &error)) {
@@ -348,7 +353,7 @@ static struct partition *next_to_open(const struct daemon *daemon)
 /* Each may hold the owner up, one that fails for seconds: then the others wait for the next turn, too. */
 static void open_some(struct daemon *daemon)
 {
-    bool done = !daemon->stopping && !writer_busy(daemon->writer);
+    bool done = !daemon->stopping && !writer_busy(daemon->writer) && daemon_transaction_settled(daemon);
     while (done && daemon->gained_count < OPEN_AT_ONCE && clock_mono().ms - daemon->now.mono.ms < OPEN_MS) {
         struct partition *partition = next_to_open(daemon);
         done = partition != NULL && open_one(daemon, partition);
@@ -371,6 +376,7 @@ void daemon_open_partitions(struct daemon *daemon)
 int64_t daemon_open_deadline(const struct daemon *daemon)
 {
     int64_t least = TIME_NEVER;
+    bool settled = !daemon_transaction_exact(daemon) || sink_transaction_ready(daemon->sink); /* the sink wakes us */
     for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
         const struct partition *partition = partitions_at(&daemon->partitions, slot);
         if (partition == NULL) {
@@ -378,7 +384,7 @@ int64_t daemon_open_deadline(const struct daemon *daemon)
         }
         bool retries = (partition->state == PARTITIONS_OPENING && !writer_busy(daemon->writer)) ||
                        (partition->state == PARTITIONS_DRAINING && partition->restart);
-        if (retries && !daemon->stopping && partition->retry_at_ms < least) {
+        if (retries && !daemon->stopping && settled && partition->retry_at_ms < least) {
             least = partition->retry_at_ms;
         }
         if (partition->state == PARTITIONS_LEAVING && partition->leave_by_ms < least) {

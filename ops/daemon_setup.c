@@ -1,5 +1,6 @@
 /* Making the daemon's parts from the configuration, and taking them down. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -100,6 +101,9 @@ static void setup_core(struct daemon *daemon)
     options.checkpoint_ms = config->store_checkpoint_ms;
     options.unknown_topic_grace_ms = config->unknown_topic_grace_ms;
     options.old_pairs_max = old_pairs_room(&daemon->lanes);
+    options.exactly_once = daemon_transaction_exact(daemon);
+    options.span_max = config->copy_forward ? (uint64_t)config->copy_forward_span : 0;
+    options.copy_rows_max = config->copy_forward ? options.copy_rows_max : 0;
     daemon->core = core_new(&options);
     for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
         struct core_lane_options limits = lanes_options(&daemon->lanes, config, lane);
@@ -120,6 +124,7 @@ static void setup_metrics(struct daemon *daemon)
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "retriable");
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "unknown_topic");
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "fault");
+    metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "undone");
 }
 
 struct retiring {
@@ -168,10 +173,15 @@ static bool setup_kafka(struct daemon *daemon, struct error *error)
     for (size_t i = 0; i < config->source_count; i++) {
         topics[i] = config->sources[i].topic;
     }
+    char transactional_id[512];
+    snprintf(transactional_id, sizeof(transactional_id), "tarry-%s-%s", config->group, config->instance);
     struct sink_options sink = {.properties = config->kafka_producer.items,
                                 .property_count = config->kafka_producer.count,
                                 .instance = config->instance,
-                                .wake_fd = daemon->wake_fd};
+                                .wake_fd = daemon->wake_fd,
+                                .exactly_once = daemon_transaction_exact(daemon),
+                                .transactional_id = transactional_id,
+                                .transaction_timeout_ms = config->transaction_timeout_ms};
     for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
         struct core_lane_options limits = lanes_options(&daemon->lanes, config, lane);
         sink.records_max += limits.max_in_flight;
@@ -267,6 +277,8 @@ void daemon_setup_teardown(struct daemon *daemon)
     free(daemon->inputs);
     free(daemon->plan_texts);
     free(daemon->plan_text_list);
+    free(daemon->offsets);
+    free(daemon->offset_texts);
     buffer_free(&daemon->row);
     metrics_free(daemon->metrics);
     notify_free(daemon->notify);

@@ -3,6 +3,9 @@
 #define TARRY_OPS_DAEMON_STATE_H
 
 #include "bridge/decode.h"
+#include "bridge/row.h"
+#include "bridge/sink_transaction.h"
+#include "bridge/topic_facts.h"
 #include "ops/arena.h"
 #include "ops/clock.h"
 #include "ops/daemon.h"
@@ -17,6 +20,7 @@
 #include "scheduler/core.h"
 
 #define DAEMON_PROBE_MS 1000
+#define DAEMON_TOLD_MS 5000 /* what fails again and again is told so often */
 
 /* The label of a refusal: there is none for REFUSAL_NONE. */
 #define DAEMON_REASON(reason) ((size_t)(reason) - 1)
@@ -33,6 +37,10 @@ struct daemon_source {
     struct decode_route *routes;
     uint64_t fingerprint;
     bool refused_topic_ready;
+    struct topic_facts facts;
+    bool facts_known;
+    bool facts_refused;  /* that was told */
+    int64_t facts_at_ms; /* when to ask again, monotonic */
 };
 
 struct daemon {
@@ -76,6 +84,13 @@ struct daemon {
     char (*plan_texts)[METADATA_MAX + 1];
     const char **plan_text_list;
     size_t plan_text_capacity;
+
+    struct sink_offset *offsets; /* of the transaction being ended */
+    char (*offset_texts)[METADATA_MAX + 1];
+    size_t offset_capacity;
+    uint64_t transaction; /* number of the one that is ending */
+    bool spoilt;          /* something of the open transaction was not sent */
+    int64_t abort_told_ms; /* when an abort was last told of, monotonic; 0: never */
 
     char cluster[METADATA_CLUSTER_MAX];
     bool connected;
@@ -124,6 +139,23 @@ bool daemon_intake_reports(struct daemon *daemon);
 /* daemon_commands.c */
 void daemon_commands(struct daemon *daemon, const struct commands *commands);
 void daemon_commands_written(struct daemon *daemon);
+
+/* The metadata text of a slot's frontier (METADATA_MAX + 1 bytes); false: it does not fit, and the process ends. */
+bool daemon_commands_text(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier, char *text);
+
+/* The row of a record, from memory or the store; false: the process ends. Borrowed until the end of the turn. */
+bool daemon_commands_row(struct daemon *daemon, const struct partition *partition, lane_index lane, struct key key, row_ref ref, struct row *row);
+
+/* daemon_transaction.c */
+bool daemon_transaction_settled(struct daemon *daemon); /* no former process of this name can commit any more: frontiers may be read */
+bool daemon_transaction_exact(const struct daemon *daemon);
+void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command);
+void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command);
+void daemon_transaction_take(struct daemon *daemon);
+
+/* daemon_topics.c: what the brokers say of the input topics, and how near their retention comes to what is pending. */
+void daemon_topics_watch(struct daemon *daemon);
+int64_t daemon_topics_deadline(const struct daemon *daemon);
 
 /* daemon_refused.c: the refused topics exist, or are tried again. */
 void daemon_refused_topics(struct daemon *daemon);

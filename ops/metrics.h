@@ -33,6 +33,9 @@ enum metrics_id {
     METRIC_LAST_DUE,              /* gauge */
     METRIC_LANES_APART,           /* gauge */
     METRIC_COMMITS,               /* counter {result} */
+    METRIC_TRANSACTIONS,          /* counter {result} */
+    METRIC_TRANSACTION_SECONDS,   /* histogram */
+    METRIC_REAPPENDED,            /* counter {why} */
     METRIC_CHECKPOINT_SECONDS,    /* histogram */
     METRIC_CHECKPOINT_AGE,        /* gauge */
     METRIC_STORE_USED_BYTES,      /* gauge */
@@ -67,6 +70,7 @@ enum metrics_label {
     METRICS_LABEL_FAILURE,   /* classes of failed delivery attempts, added by name at start; shown as "reason" */
     METRICS_LABEL_TIER,      /* fixed: enum metrics_tier */
     METRICS_LABEL_RESULT,    /* fixed: enum metrics_result */
+    METRICS_LABEL_WHY,       /* fixed: enum metrics_why */
     METRICS_LABEL_DIRECTION, /* fixed: enum metrics_direction */
     METRICS_LABEL_SYSTEM,    /* fixed: enum metrics_system */
     METRICS_LABEL_METHOD,    /* fixed: enum metrics_method */
@@ -77,6 +81,7 @@ enum metrics_label {
 
 enum metrics_tier { METRICS_TIER_MEMORY, METRICS_TIER_DISK };
 enum metrics_result { METRICS_RESULT_OK, METRICS_RESULT_FAILED };
+enum metrics_why { METRICS_WHY_COPY };
 enum metrics_direction { METRICS_DIRECTION_BACK, METRICS_DIRECTION_FORWARD };
 enum metrics_system { METRICS_SYSTEM_KAFKA };
 enum metrics_method {

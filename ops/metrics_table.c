@@ -54,6 +54,12 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "Lanes whose progress needs an entry of its own in the commit metadata."},
     [METRIC_COMMITS] = {"tarry_commits_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
         "Commits of the frontier to the consumer group."},
+    [METRIC_TRANSACTIONS] = {"tarry_transactions_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
+        "Kafka transactions that ended, by whether they were committed; what is in an aborted one goes again."},
+    [METRIC_TRANSACTION_SECONDS] = {"tarry_transaction_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
+        "Time from ordering a transaction's end to knowing it."},
+    [METRIC_REAPPENDED] = {"tarry_reappended_total", COUNTER, {METRICS_LABEL_WHY, NONE}, NULL, false,
+        "Records written again to the end of their own partition; those of an aborted transaction count too."},
     [METRIC_CHECKPOINT_SECONDS] = {"tarry_checkpoint_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
         "Time that writing a checkpoint took."},
     [METRIC_CHECKPOINT_AGE] = {"tarry_checkpoint_age_seconds", GAUGE, {NONE, NONE}, NULL, false,
@@ -110,6 +116,7 @@ struct label_row {
 
 static const char *const tier_values[] = {[METRICS_TIER_MEMORY] = "memory", [METRICS_TIER_DISK] = "disk"};
 static const char *const result_values[] = {[METRICS_RESULT_OK] = "ok", [METRICS_RESULT_FAILED] = "failed"};
+static const char *const why_values[] = {[METRICS_WHY_COPY] = "copy"};
 static const char *const direction_values[] = {
     [METRICS_DIRECTION_BACK] = "back", [METRICS_DIRECTION_FORWARD] = "forward"};
 static const char *const system_values[] = {[METRICS_SYSTEM_KAFKA] = "kafka"};
@@ -133,6 +140,7 @@ static const struct label_row label_rows[METRICS_LABELS] = {
     [METRICS_LABEL_FAILURE] = {"reason", "the class of the failure", NULL, 0},
     [METRICS_LABEL_TIER] = {"tier", "", FIXED(tier_values)},
     [METRICS_LABEL_RESULT] = {"result", "", FIXED(result_values)},
+    [METRICS_LABEL_WHY] = {"why", "`copy`: copied forward (docs/operating.md)", FIXED(why_values)},
     [METRICS_LABEL_DIRECTION] = {"direction", "", FIXED(direction_values)},
     [METRICS_LABEL_SYSTEM] = {"system", "", FIXED(system_values)},
     [METRICS_LABEL_METHOD] = {"method", "", FIXED(method_values)},

@@ -37,6 +37,7 @@ struct partition {
     int64_t leave_by_ms; /* LEAVING: give up waiting, monotonic */
     bool commit_fails;   /* the last commit was refused, and that was told */
     int64_t low;         /* the log's start as last looked up */
+    int64_t aged_at_ms;  /* when to ask next how far its records near their retention, monotonic */
     struct metadata_identity identity;
     char problem[PARTITIONS_PROBLEM_MAX]; /* "" or why it is not as it should be */
 };

@@ -8,12 +8,13 @@
 #include "scheduler/bucket_table.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
+#include "scheduler/control.h"
 #include "scheduler/frontier.h"
 #include "scheduler/slot.h"
 #include "scheduler/window.h"
 
+#define ERASES_MAX 5000u /* of one slot: a full store has only its reserve for them */
 #define ROWS_MAX 100000u /* of one plan: some 0.2 s of writing */
-#define POSITION_MS 10000 /* a checkpoint for the position alone is not worth its sync more often */
 
 /* Makes room for one more element; growing keeps what is there. */
 #define GROW(array, count, capacity) \
@@ -42,6 +43,34 @@ static void plan_drops(struct checkpoint *checkpoint, const struct queue *queue)
     }
 }
 
+/* Not at the finest level while it may be being loaded. Later it must be: where all was moved nothing more fires, F stays, and C waits for the bucket. */
+bool checkpoint_plan_trims(const struct slot *slot, const struct queue *queue, const struct bucket_stats *stats)
+{
+    bool loaded = key_compare((struct key){bucket_last_ms(stats->id), INT64_MAX}, queue->loaded) <= 0;
+    return (stats->id.level > 0 || loaded) && stats->least_offset < slot->low_committed && slot->copy.state != COPY_SCANNING &&
+           !frontier_bucket_done(&queue->committed, stats);
+}
+
+/* First what was below C already when the slot was gained: those rows were counted as pending then, the others were counted off when they were moved
+ * (checkpoint_plan_answer.c). What is split now is not trimmed in the same plan, so that the numbers stay clear. */
+static void plan_trims(struct checkpoint *checkpoint, const struct slot *slot, const struct queue *queue, struct now now, uint64_t *budget)
+{
+    for (int level = 0; level < BUCKET_LEVELS; level++) {
+        const struct bucket_list *list = &queue->buckets.levels[level];
+        for (uint32_t i = 0; i < list->count && *budget > 0; i++) {
+            const struct bucket_stats *stats = &list->items[i];
+            if (!checkpoint_plan_trims(slot, queue, stats) || (level > 0 && is_split_due(queue, stats->id, now))) {
+                continue;
+            }
+            GROW(checkpoint->trims, checkpoint->trim_count, checkpoint->trim_capacity);
+            uint64_t rows = stats->count < *budget ? stats->count : *budget;
+            checkpoint->trims[checkpoint->trim_count++] = (struct checkpoint_trim){
+                stats->id, stats->least_offset < slot->gained_low ? slot->gained_low : slot->low_committed, (uint32_t)rows};
+            *budget -= rows;
+        }
+    }
+}
+
 static void plan_splits(struct core *core, const struct queue *queue, struct now now, uint64_t *budget)
 {
     struct checkpoint *checkpoint = &core->checkpoint;
@@ -60,6 +89,41 @@ static void plan_splits(struct core *core, const struct queue *queue, struct now
     }
 }
 
+struct erasing {
+    struct checkpoint *checkpoint;
+    const struct slot *slot;
+    uint32_t left;
+};
+
+/* What stands in the store: what was not written yet was left out of it already. */
+static bool plan_erase(struct cancelled_row *row, void *context)
+{
+    struct erasing *erasing = context;
+    struct checkpoint *checkpoint = erasing->checkpoint;
+    if (!row->erased && row->key.offset < erasing->slot->stored_position && erasing->left > 0) {
+        erasing->left--;
+        GROW(checkpoint->erases, checkpoint->erase_count, checkpoint->erase_capacity);
+        checkpoint->erases[checkpoint->erase_count++] = (struct checkpoint_erase){row->key, row->lane};
+        row->planned = true;
+    }
+    return true;
+}
+
+static void plan_marks(struct checkpoint *checkpoint, const struct marks *marks)
+{
+    for (uint32_t i = 0; marks->table.count > 0 && i < marks->table.capacity; i++) {
+        const struct id_entry *entry = &marks->table.entries[i];
+        if (!record_id_is_none(entry->id)) {
+            GROW(checkpoint->marks, checkpoint->mark_count, checkpoint->mark_capacity);
+            checkpoint->marks[checkpoint->mark_count++] = (struct mark){entry->id, entry->offset, entry->end};
+        }
+    }
+    for (uint32_t i = 0; i < marks->skip_count; i++) {
+        GROW(checkpoint->skips, checkpoint->skip_count, checkpoint->skip_capacity);
+        checkpoint->skips[checkpoint->skip_count++] = marks->skips[i];
+    }
+}
+
 static void plan_row(struct core *core, struct queue *queue, const struct unwritten_row *row, struct now now)
 {
     struct checkpoint *checkpoint = &core->checkpoint;
@@ -69,7 +133,8 @@ static void plan_row(struct core *core, struct queue *queue, const struct unwrit
         queue->plan_coarse_ms = bucket_start_ms(bucket);
     }
     GROW(checkpoint->rows, checkpoint->row_count, checkpoint->row_capacity);
-    checkpoint->rows[checkpoint->row_count++] = (struct checkpoint_row){bucket, row->offset, row->due_ms, row->ref};
+    checkpoint->rows[checkpoint->row_count++] = (struct checkpoint_row){
+        .bucket = bucket, .offset = row->offset, .due_ms = row->due_ms, .ref = row->ref, .id = row->id, .root = row->root};
 }
 
 static void plan_rows(struct core *core, struct slot *slot, struct now now)
@@ -95,7 +160,21 @@ static int64_t planned_position(const struct core *core, const struct slot *slot
 static bool is_position_due(const struct core *core, const struct slot *slot, struct now now)
 {
     return slot->position > slot->stored_position && slot->unwritten.count == 0 &&
-           (core->stopping || now.mono.ms - slot->written_at_ms >= POSITION_MS);
+           (core->stopping || now.mono.ms - slot->written_at_ms >= CHECKPOINT_POSITION_MS);
+}
+
+static void plan_buckets(struct core *core, struct slot *slot, struct now now, uint64_t *budget)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] == NULL) {
+            continue;
+        }
+        plan_drops(&core->checkpoint, slot->queues[lane]);
+        plan_trims(&core->checkpoint, slot, slot->queues[lane], now, budget);
+        if (slot->copy.state != COPY_SCANNING) { /* rows that move could be missed */
+            plan_splits(core, slot->queues[lane], now, budget);
+        }
+    }
 }
 
 /* The part of a slot. Its arrays are found by their counts, as the common arrays may still move. */
@@ -105,20 +184,21 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     size_t rows = checkpoint->row_count;
     size_t splits = checkpoint->split_count;
     size_t drops = checkpoint->drop_count;
-    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
-        if (slot->queues[lane] != NULL) {
-            plan_drops(checkpoint, slot->queues[lane]);
-            plan_splits(core, slot->queues[lane], now, split_budget);
-        }
-    }
+    size_t trims = checkpoint->trim_count;
+    size_t erases = checkpoint->erase_count;
+    plan_buckets(core, slot, now, split_budget);
     if (checkpoint->scope == SCOPE_ALL) {
         plan_rows(core, slot, now);
     }
+    struct erasing erasing = {checkpoint, slot, ERASES_MAX};
+    cancelled_filter(&slot->cancelled, plan_erase, &erasing);
     rows = checkpoint->row_count - rows;
     splits = checkpoint->split_count - splits;
     drops = checkpoint->drop_count - drops;
+    trims = checkpoint->trim_count - trims;
+    erases = checkpoint->erase_count - erases;
     bool last = core->stopping && slot->text_behind && !slot->commit_under_way;
-    if (rows + splits + drops == 0 && !slot->unsaved && !last && !is_position_due(core, slot, now)) {
+    if (rows + splits + drops + trims + erases == 0 && !slot->unsaved && !last && !is_position_due(core, slot, now)) {
         return;
     }
     GROW(checkpoint->slots, checkpoint->slot_count, checkpoint->slot_capacity);
@@ -129,6 +209,13 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     part->row_count = rows;
     part->split_count = splits;
     part->drop_count = drops;
+    part->trim_count = trims;
+    part->erase_count = erases;
+    part->mark_count = checkpoint->mark_count;
+    part->skip_count = checkpoint->skip_count;
+    plan_marks(checkpoint, &slot->marks);
+    part->mark_count = checkpoint->mark_count - part->mark_count;
+    part->skip_count = checkpoint->skip_count - part->skip_count;
     part->keeps_frontier = slot->unsaved;
     slot->unsaved = false;
     slot->text_behind = false;
@@ -144,14 +231,26 @@ static void point_into_arrays(struct checkpoint *checkpoint)
     const struct checkpoint_row *rows = checkpoint->rows;
     const struct checkpoint_split *splits = checkpoint->splits;
     const struct bucket_id *drops = checkpoint->drops;
+    const struct checkpoint_trim *trims = checkpoint->trims;
+    const struct checkpoint_erase *erases = checkpoint->erases;
+    const struct mark *marks = checkpoint->marks;
+    const struct skip *skips = checkpoint->skips;
     for (size_t i = 0; i < checkpoint->slot_count; i++) {
         struct checkpoint_slot *part = &checkpoint->slots[i];
         part->rows = rows;
         part->splits = splits;
         part->drops = drops;
+        part->trims = trims;
+        part->erases = erases;
+        part->marks = marks;
+        part->skips = skips;
         rows += part->row_count;
         splits += part->split_count;
         drops += part->drop_count;
+        trims += part->trim_count;
+        erases += part->erase_count;
+        marks += part->mark_count;
+        skips += part->skip_count;
     }
     checkpoint->plan = (struct checkpoint_plan){checkpoint->slots, checkpoint->slot_count};
 }
@@ -168,6 +267,10 @@ void checkpoint_plan_turn(struct core *core, struct now now)
     checkpoint->row_count = 0;
     checkpoint->split_count = 0;
     checkpoint->drop_count = 0;
+    checkpoint->trim_count = 0;
+    checkpoint->erase_count = 0;
+    checkpoint->mark_count = 0;
+    checkpoint->skip_count = 0;
     for (uint32_t i = 0; i < core->slot_count; i++) {
         if (core->slots[i] != NULL) {
             plan_slot(core, core->slots[i], now, &split_budget);
@@ -181,171 +284,6 @@ void checkpoint_plan_turn(struct core *core, struct now now)
     bool no_way = checkpoint->scope != SCOPE_ALL && checkpoint->slot_count == 0; /* to make room */
     checkpoint->scope = no_way ? SCOPE_ALL : checkpoint->scope;
     checkpoint->not_before_ms = now.mono.ms + (no_way ? core->options.store_retry_ms : core->options.checkpoint_ms);
-}
-
-static void release_part(struct core *core, const struct checkpoint_slot *part)
-{
-    for (size_t i = 0; i < part->row_count; i++) {
-        command_list_release(&core->commands, part->rows[i].ref);
-    }
-}
-
-static void forget_coarse(struct slot *slot)
-{
-    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
-        if (slot->queues[lane] != NULL) {
-            slot->queues[lane]->plan_coarse_ms = TIME_NEVER;
-        }
-    }
-}
-
-static void forget_bucket(const struct slot *slot, struct bucket_id id)
-{
-    struct queue *queue = slot->queues[id.lane];
-    const struct bucket_stats *stats = bucket_table_find(&queue->buckets, id.level, id.number);
-    if (stats != NULL) {
-        window_bucket_gone(queue, stats);
-        bucket_table_set(&queue->buckets, &(struct bucket_stats){.id = id});
-    }
-}
-
-static void part_answered(struct core *core, const struct checkpoint_slot *part, bool written, struct now now)
-{
-    struct slot *slot = slot_find(core, part->slot, part->epoch);
-    if (slot == NULL) {
-        release_part(core, part); /* it was lost meanwhile: its rows waited for this answer */
-        return;
-    }
-    forget_coarse(slot);
-    if (!written) {
-        slot->unwritten.planned = 0;
-        slot->unsaved = slot->unsaved || part->keeps_frontier;
-        slot->text_behind = true;
-        return;
-    }
-    core->stats.rows_written += slot->unwritten.planned;
-    for (size_t i = 0; i < part->drop_count; i++) {
-        forget_bucket(slot, part->drops[i]);
-    }
-    while (slot->unwritten.planned > 0) {
-        command_list_release(&core->commands, unwritten_pop(&slot->unwritten).ref);
-    }
-    slot->stored_position = part->position;
-    slot->written_at_ms = now.mono.ms;
-}
-
-static void touched(struct core *core, const struct checkpoint_touched *touched)
-{
-    struct slot *slot = slot_find(core, touched->slot, touched->epoch);
-    lane_index lane = touched->stats.id.lane;
-    if (slot != NULL && lane < slot->queue_count && slot->queues[lane] != NULL) {
-        bucket_table_set(&slot->queues[lane]->buckets, &touched->stats);
-    }
-}
-
-void checkpoint_plan_answered(struct core *core, const struct input_checkpoint *answer, struct now now)
-{
-    struct checkpoint *checkpoint = &core->checkpoint;
-    bool written = answer->result == CHECKPOINT_WRITTEN;
-    if (!checkpoint->under_way) {
-        return;
-    }
-    checkpoint->under_way = false;
-    for (size_t i = 0; i < checkpoint->slot_count; i++) {
-        part_answered(core, &checkpoint->slots[i], written, now);
-    }
-    for (size_t i = 0; written && i < answer->touched_count; i++) {
-        touched(core, &answer->touched[i]);
-    }
-    checkpoint->full = !written || (checkpoint->full && checkpoint->scope != SCOPE_ALL);
-    if (written) {
-        checkpoint->scope = SCOPE_ALL;
-    } else if (checkpoint->scope != SCOPE_DROPS) {
-        checkpoint->scope++; /* less of it, at once */
-        checkpoint->not_before_ms = now.mono.ms;
-    } else {
-        checkpoint->scope = SCOPE_ALL;
-        checkpoint->not_before_ms = now.mono.ms + core->options.store_retry_ms;
-    }
-}
-
-static bool has_drops(const struct queue *queue)
-{
-    for (int level = 0; level < BUCKET_LEVELS; level++) {
-        const struct bucket_list *list = &queue->buckets.levels[level];
-        for (uint32_t i = 0; i < list->count; i++) {
-            if (frontier_bucket_done(&queue->committed, &list->items[i])) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* First bucket of the level that is not done and so stands next to be split. */
-static const struct bucket_stats *first_undone(const struct queue *queue, int level)
-{
-    const struct bucket_list *list = &queue->buckets.levels[level];
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (!frontier_bucket_done(&queue->committed, &list->items[i])) {
-            return &list->items[i];
-        }
-    }
-    return NULL;
-}
-
-static int64_t split_deadline(const struct queue *queue)
-{
-    int64_t least = TIME_NEVER;
-    for (int level = 1; level < BUCKET_LEVELS; level++) {
-        const struct bucket_stats *stats = first_undone(queue, level);
-        if (stats != NULL && bucket_split_ms(stats->id) < least) {
-            least = bucket_split_ms(stats->id);
-        }
-    }
-    return least;
-}
-
-static void add_deadline(struct core_deadline *deadline, int64_t wall_ms, int64_t mono_ms)
-{
-    deadline->wall.ms = wall_ms < deadline->wall.ms ? wall_ms : deadline->wall.ms;
-    deadline->mono.ms = mono_ms < deadline->mono.ms ? mono_ms : deadline->mono.ms;
-}
-
-static void queue_deadline(const struct core *core, const struct queue *queue, struct core_deadline *deadline)
-{
-    if (has_drops(queue)) {
-        add_deadline(deadline, TIME_NEVER, core->checkpoint.not_before_ms);
-    }
-    int64_t split = split_deadline(queue);
-    if (split <= window_reference_ms(queue, core->last)) {
-        add_deadline(deadline, TIME_NEVER, core->checkpoint.not_before_ms);
-    } else if (window_reference_ms(queue, core->last) == core->last.wall.ms) {
-        add_deadline(deadline, split, TIME_NEVER); /* a queue that stands still wakes by itself */
-    }
-}
-
-struct core_deadline checkpoint_plan_deadline(const struct core *core)
-{
-    struct core_deadline deadline = {{TIME_NEVER}, {TIME_NEVER}};
-    for (uint32_t i = 0; i < core->slot_count && !core->checkpoint.under_way; i++) {
-        const struct slot *slot = core->slots[i];
-        if (slot == NULL) {
-            continue;
-        }
-        if (slot->unwritten.count > 0 || slot->unsaved) {
-            add_deadline(&deadline, TIME_NEVER, core->checkpoint.not_before_ms);
-        } else if (slot->position > slot->stored_position) {
-            int64_t at = slot->written_at_ms + POSITION_MS;
-            add_deadline(&deadline, TIME_NEVER, at > core->checkpoint.not_before_ms ? at : core->checkpoint.not_before_ms);
-        }
-        for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
-            if (slot->queues[lane] != NULL) {
-                queue_deadline(core, slot->queues[lane], &deadline);
-            }
-        }
-    }
-    return deadline;
 }
 
 bool checkpoint_plan_is_behind(const struct core *core)
@@ -364,4 +302,8 @@ void checkpoint_plan_free(struct core *core)
     free(core->checkpoint.rows);
     free(core->checkpoint.splits);
     free(core->checkpoint.drops);
+    free(core->checkpoint.trims);
+    free(core->checkpoint.erases);
+    free(core->checkpoint.marks);
+    free(core->checkpoint.skips);
 }

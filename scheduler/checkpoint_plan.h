@@ -4,6 +4,11 @@
 
 #include "scheduler/core_state.h"
 
+#define CHECKPOINT_POSITION_MS 10000 /* a checkpoint for the position alone is not worth its sync more often */
+
+/* True when C has passed rows of the bucket: they were copied forward, and would stay in the store until all of it is done. */
+bool checkpoint_plan_trims(const struct slot *slot, const struct queue *queue, const struct bucket_stats *stats);
+
 /* Makes a plan and gives COMMAND_CHECKPOINT when the time has come and there is something to write. */
 void checkpoint_plan_turn(struct core *core, struct now now);
 

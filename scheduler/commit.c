@@ -7,11 +7,12 @@
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
 
-static void refresh(struct slot *slot, struct now now)
+static void refresh(const struct core *core, struct slot *slot, struct now now)
 {
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             queue_refresh(slot, slot->queues[lane], now.wall.ms);
+            queue_look_ahead(slot, slot->queues[lane], core->options.exactly_once);
         }
     }
 }
@@ -23,10 +24,10 @@ static const struct frontier_pair *furthest(const struct slot *slot, struct now 
     const struct frontier_pair *best = NULL;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
-        if (queue == NULL || queue->frontier.live.point.due_ms > now.wall.ms) {
+        if (queue == NULL || queue->outlook.live.point.due_ms > now.wall.ms) {
             continue;
         }
-        const struct frontier_pair *pair = &queue->frontier.live;
+        const struct frontier_pair *pair = &queue->outlook.live;
         int order = best == NULL ? 1 : key_compare(pair->point, best->point);
         if (order > 0 || (order == 0 && pair->cut > best->cut)) {
             best = pair;
@@ -42,6 +43,7 @@ static void adopt(struct slot *slot, struct frontier_pair shared)
         if (queue != NULL && !frontier_pair_equal(queue->frontier.live, shared) &&
             queue_is_clear_up_to(queue, shared.point) && frontier_can_adopt(&queue->frontier, shared, NULL)) {
             frontier_adopt(&queue->frontier, shared);
+            queue->outlook = queue->frontier;
             queue->taken_point = shared.point;
             if (shared.point.due_ms > wheel_base(&queue->wheel)) {
                 wheel_advance(&queue->wheel, shared.point.due_ms);
@@ -82,9 +84,9 @@ static void fill(const struct slot *slot,
     }
 }
 
-static const struct frontier *choose_current(const struct queue *queue)
+static const struct frontier *choose_outlook(const struct queue *queue)
 {
-    return &queue->frontier;
+    return &queue->outlook;
 }
 
 static const struct frontier *choose_committed(const struct queue *queue)
@@ -94,12 +96,11 @@ static const struct frontier *choose_committed(const struct queue *queue)
 
 void commit_committed_frontier(const struct slot *slot, struct partition_frontier *frontier)
 {
-    fill(slot, frontier, slot->shared, choose_committed);
+    fill(slot, frontier, slot->shared_committed, choose_committed);
     frontier->low_offset = slot->low_committed;
 }
 
-/* Room for one commit of every slot, so that what commands point to does not move while they are built. */
-static void make_room(struct core *core)
+void commit_make_room(struct core *core)
 {
     core->frontier_count = 0;
     if (core->frontier_capacity < core->slot_count) {
@@ -113,14 +114,14 @@ static bool has_news(const struct slot *slot, int64_t low)
     bool news = low != slot->low_committed;
     for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
-        news = queue != NULL && !frontier_equal(&queue->frontier, &queue->committed);
+        news = queue != NULL && !frontier_equal(&queue->outlook, &queue->committed);
     }
     return news;
 }
 
 bool commit_is_behind(const struct core *core, struct slot *slot)
 {
-    refresh(slot, core->last);
+    refresh(core, slot, core->last);
     return has_news(slot, slot_low_offset(slot));
 }
 
@@ -128,50 +129,58 @@ static void move_anchor(struct slot *slot)
 {
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
-        if (queue != NULL && slot->last_read.offset >= 0 && slot->last_read.offset < queue->frontier.live.cut) {
+        if (queue != NULL && slot->last_read.offset >= 0 && slot->last_read.offset < queue->outlook.live.cut) {
             slot->anchor = slot->last_read;
             return;
         }
     }
 }
 
-static void build(struct core *core, struct slot *slot, struct now now)
+const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least)
 {
-    refresh(slot, now);
+    refresh(core, slot, now);
     const struct frontier_pair *best = slot->caught_up ? furthest(slot, now) : NULL;
     if (best != NULL) {
         slot->shared = *best;
         adopt(slot, slot->shared);
     }
     int64_t low = slot_low_offset(slot);
-    if (!has_news(slot, low)) {
-        slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
-        return;
+    slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
+    if (!has_news(slot, low) && low_least <= low) {
+        return NULL;
     }
     struct partition_frontier *frontier = &core->frontier_room[core->frontier_count++];
     move_anchor(slot);
     slot->low_offset = low;
-    slot->low_committing = low;
-    fill(slot, frontier, slot->shared, choose_current);
-    frontier->low_offset = low;
+    slot->low_committing = low > low_least ? low : low_least;
+    slot->proving = slot->position;
+    fill(slot, frontier, slot->shared, choose_outlook);
+    frontier->low_offset = slot->low_committing;
     slot->lanes_apart = frontier->lane_count;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
-            slot->queues[lane]->committing = slot->queues[lane]->frontier;
+            slot->queues[lane]->committing = slot->queues[lane]->outlook;
         }
     }
     slot->commit_under_way = true;
-    slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
+    return frontier;
+}
+
+/* Where reading has stopped another topic stands now: its offsets are not ours to commit. The checkpoint alone keeps the progress (R8). */
+static void commit(struct core *core, struct slot *slot, struct now now)
+{
+    const struct partition_frontier *frontier = commit_build(core, slot, now, slot->low_offset);
+    if (frontier == NULL) {
+        return;
+    }
     if (slot->reading_stopped) {
-        /* Another topic stands there now: its offsets are not ours to commit. The checkpoint alone keeps the progress (R8). */
-        slot->unsaved = true;
         commit_answered(core, slot, COMMIT_ACKNOWLEDGED);
     } else {
         command_list_add(&core->commands, COMMAND_COMMIT, slot)->as.frontier = frontier;
     }
 }
 
-static bool may_commit(const struct core *core, const struct slot *slot, struct now now)
+bool commit_may(const struct core *core, const struct slot *slot, struct now now)
 {
     bool hurry = core->stopping || slot->leaving;
     return !slot->commit_under_way && (hurry || now.mono.ms >= slot->commit_at_ms);
@@ -179,10 +188,9 @@ static bool may_commit(const struct core *core, const struct slot *slot, struct 
 
 void commit_turn(struct core *core, struct now now)
 {
-    make_room(core);
-    for (uint32_t i = 0; i < core->slot_count; i++) {
-        if (core->slots[i] != NULL && may_commit(core, core->slots[i], now)) {
-            build(core, core->slots[i], now);
+    for (uint32_t i = 0; i < core->slot_count && !core->options.exactly_once; i++) {
+        if (core->slots[i] != NULL && commit_may(core, core->slots[i], now)) {
+            commit(core, core->slots[i], now);
         }
     }
 }
@@ -194,10 +202,17 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     }
     slot->commit_under_way = false;
     if (result != COMMIT_ACKNOWLEDGED) {
+        /* An aborted transaction is surely not there; a plain commit may be, and what it said was true. */
+        slot->low_offset = core->options.exactly_once ? slot->low_committed : slot->low_offset;
+        slot->shared = core->options.exactly_once ? slot->shared_committed : slot->shared;
         return;
     }
     slot->low_committed = slot->low_committing;
+    slot->shared_committed = slot->shared;
+    slot->low_offset = slot->low_committed > slot->low_offset ? slot->low_committed : slot->low_offset;
     slot->text_behind = true;
+    marks_proved(&slot->marks, slot->proving, slot->low_committed);
+    slot->unsaved = slot->unsaved || slot->reading_stopped;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             slot->queues[lane]->committed = slot->queues[lane]->committing;
@@ -208,5 +223,10 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
 
 int64_t commit_deadline(const struct core *core, struct slot *slot)
 {
-    return !slot->commit_under_way && commit_is_behind(core, slot) ? slot->commit_at_ms : TIME_NEVER;
+    bool blocked = slot->commit_under_way || (core->options.exactly_once && core->transaction.state != TRANSACTION_NONE);
+    int64_t not_before_ms = core->options.exactly_once ? core->transaction.not_before_ms : INT64_MIN;
+    if (blocked || !commit_is_behind(core, slot)) {
+        return TIME_NEVER;
+    }
+    return slot->commit_at_ms > not_before_ms ? slot->commit_at_ms : not_before_ms;
 }

@@ -4,7 +4,17 @@
 
 #include "scheduler/core_state.h"
 
-/* Builds a commit for every slot that has something new to say, may commit now, and has none under way. */
+/* Room for one commit of every slot, so that what commands point to does not move while they are built. Once in a step, before the first. */
+void commit_make_room(struct core *core);
+
+/* Builds the slot's commit and notes it as under way; its C is `low_least` at least (what is copied forward ends below it). NULL: it has nothing new
+ * to say. Valid until the next step. */
+const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least);
+
+/* True when the slot may commit now: none of it is under way, and its pause is over or there is hurry. */
+bool commit_may(const struct core *core, const struct slot *slot, struct now now);
+
+/* Without exactly_once: a plain commit for every slot that may and has something new to say. */
 void commit_turn(struct core *core, struct now now);
 
 /* INPUT_COMMIT_DONE. */

@@ -8,10 +8,12 @@
 #include "scheduler/checkpoint_plan.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
+#include "scheduler/copy_forward.h"
 #include "scheduler/core_state.h"
 #include "scheduler/delivery.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
+#include "scheduler/transaction.h"
 #include "scheduler/window.h"
 
 #define CLOCK_STEP_MS 1000
@@ -21,6 +23,7 @@ struct core *core_new(const struct core_options *options)
     struct core *core = memory_new(1, sizeof(*core));
     core->options = *options;
     core->pool = entry_pool_new();
+    core->transaction.limit = options->transaction_records_max;
     return core;
 }
 
@@ -36,6 +39,7 @@ void core_free(struct core *core)
     }
     free(core->slots);
     checkpoint_plan_free(core);
+    transaction_free(core);
     command_list_free(&core->commands);
     free(core->frontier_room);
     entry_pool_free(&core->pool);
@@ -69,6 +73,15 @@ static void look_at_clock(struct core *core, struct now now)
     core->stepped = true;
 }
 
+static void take_rows(struct core *core, struct slot *slot, const struct input_rows *rows)
+{
+    if (rows->purpose == SCAN_COPY) {
+        copy_forward_rows(core, slot, rows);
+    } else {
+        window_rows(core, slot, slot->queues[rows->bucket.lane], rows);
+    }
+}
+
 static void slot_input(struct core *core, struct slot *slot, const struct input *input, struct now now)
 {
     switch (input->kind) {
@@ -94,14 +107,19 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
         delivery_report(core, slot, input->kind, &input->as.delivery, now);
         break;
     case INPUT_ROWS:
-        window_rows(core, slot, slot->queues[input->as.rows.bucket.lane], &input->as.rows);
+        take_rows(core, slot, &input->as.rows);
         break;
     case INPUT_COMMIT_DONE:
+        slot->commit_unknown = input->as.commit == COMMIT_FAILED;
         commit_answered(core, slot, input->as.commit);
+        break;
+    case INPUT_RETENTION:
+        copy_forward_below(slot, input->as.retention.offset);
         break;
     case INPUT_SLOT_GAINED:
     case INPUT_SINK_ROOM:
     case INPUT_CHECKPOINT_DONE:
+    case INPUT_TRANSACTION_DONE:
     case INPUT_STOP:
         break;
     }
@@ -110,7 +128,7 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
 /* A record of a slot that was lost still brings a ref, which is released. */
 static void orphan_input(struct core *core, const struct input *input)
 {
-    if (input->kind == INPUT_RECORD) {
+    if (input->kind == INPUT_RECORD && input->as.record.ref != 0) {
         command_list_release(&core->commands, input->as.record.ref);
     }
 }
@@ -123,6 +141,8 @@ static void take_input(struct core *core, const struct input *input, struct now 
         core->sink_full = false;
     } else if (input->kind == INPUT_CHECKPOINT_DONE) {
         checkpoint_plan_answered(core, &input->as.checkpoint, now);
+    } else if (input->kind == INPUT_TRANSACTION_DONE) {
+        transaction_answered(core, &input->as.transaction, now);
     } else if (input->kind == INPUT_STOP) {
         core->stopping = true;
     } else {
@@ -147,9 +167,9 @@ static void extend_windows(struct core *core, struct now now)
     }
 }
 
-static bool is_in_flight(const struct slot *slot)
+static bool is_in_flight(const struct core *core, const struct slot *slot)
 {
-    bool in_flight = slot->commit_under_way;
+    bool in_flight = slot->commit_under_way || transaction_holds(core, slot);
     for (uint16_t lane = 0; lane < slot->queue_count && !in_flight; lane++) {
         in_flight = slot->queues[lane] != NULL && slot->queues[lane]->taken.sent > 0;
     }
@@ -162,7 +182,7 @@ static void look_leaving(struct core *core)
     for (uint32_t i = 0; i < core->slot_count; i++) {
         struct slot *slot = core->slots[i];
         bool unsaved = slot != NULL && slot->reading_stopped && (slot->unsaved || core->checkpoint.under_way);
-        if (slot != NULL && slot->leaving && !slot->left && !unsaved && !is_in_flight(slot) && !commit_is_behind(core, slot)) {
+        if (slot != NULL && slot->leaving && !slot->left && !unsaved && !is_in_flight(core, slot) && !commit_is_behind(core, slot)) {
             slot->left = true;
             command_list_add(&core->commands, COMMAND_SLOT_LEFT, slot);
         }
@@ -173,7 +193,7 @@ static void look_stopped(struct core *core)
 {
     bool busy = !core->stopping || core->stopped || checkpoint_plan_is_behind(core);
     for (uint32_t i = 0; i < core->slot_count && !busy; i++) {
-        busy = core->slots[i] != NULL && (is_in_flight(core->slots[i]) || commit_is_behind(core, core->slots[i]));
+        busy = core->slots[i] != NULL && (is_in_flight(core, core->slots[i]) || commit_is_behind(core, core->slots[i]));
     }
     if (!busy) {
         core->stopped = true;
@@ -192,8 +212,13 @@ struct commands core_step(struct core *core, struct now now, const struct input 
     }
     extend_windows(core, now);
     window_trim(core);
-    delivery_turn(core, now);
+    commit_make_room(core);
+    transaction_copy_turn(core, now);
+    bool hungry = delivery_turn(core, now);
+    core->more = core->more || hungry;
+    copy_forward_turn(core, now);
     checkpoint_plan_turn(core, now);
+    transaction_turn(core, now, hungry);
     commit_turn(core, now);
     slot_pressure(core);
     look_leaving(core);
@@ -215,16 +240,17 @@ static void add_mono(struct core_deadline *deadline, int64_t mono_ms)
 static void slot_deadline(const struct core *core, struct slot *slot, struct core_deadline *deadline)
 {
     add_mono(deadline, commit_deadline(core, slot));
+    add_mono(deadline, copy_forward_deadline(core, slot));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {
             continue;
         }
         add_wall(deadline, window_deadline(core, queue));
-        add_wall(deadline, queue_next_pair(queue, core->last.wall.ms));
+        add_wall(deadline, queue_next_pass(queue, core->last.wall.ms));
         add_mono(deadline, delivery_retry_at(queue));
         if (queue_may_take(core, slot, queue)) {
-            add_wall(deadline, queue_next_due(queue));
+            add_wall(deadline, queue_next_due(slot, queue));
         }
     }
 }
@@ -235,6 +261,7 @@ struct core_deadline core_next_deadline(const struct core *core)
         return (struct core_deadline){{TIME_NEVER}, {INT64_MIN}};
     }
     struct core_deadline deadline = checkpoint_plan_deadline(core);
+    add_mono(&deadline, transaction_deadline(core));
     for (uint32_t i = 0; i < core->slot_count; i++) {
         if (core->slots[i] != NULL) {
             slot_deadline(core, core->slots[i], &deadline);

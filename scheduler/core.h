@@ -12,6 +12,7 @@
 #ifndef TARRY_SCHEDULER_CORE_H
 #define TARRY_SCHEDULER_CORE_H
 
+#include "scheduler/checkpoint.h"
 #include "scheduler/types.h"
 
 struct core;
@@ -40,6 +41,12 @@ struct core_options {
     int64_t retry_max_ms;
     int64_t unknown_topic_grace_ms; /* how long a topic may be missing before its records are refused */
     int64_t store_retry_ms;         /* wait after a checkpoint that found the store full */
+    bool exactly_once;              /* deliveries and the frontier that says they are done are one transaction (R9) */
+    uint32_t transaction_records_max; /* taken into one transaction; fewer after one for which the sink had no room */
+    int64_t transaction_fill_ms;    /* a transaction takes no more this long after its first record */
+    uint64_t span_max;              /* offsets from C to the position beyond which old records are copied forward (R6); 0: never */
+    uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it */
+    int64_t copy_ms;                /* least time between two such transactions */
 };
 
 /* Fills in what production uses; each value's reason stands beside it in core_options.c. */
@@ -74,6 +81,8 @@ enum input_kind {
     INPUT_ROWS,
     INPUT_CHECKPOINT_DONE,
     INPUT_COMMIT_DONE,
+    INPUT_TRANSACTION_DONE,
+    INPUT_RETENTION,
     INPUT_STOP,
 };
 
@@ -83,11 +92,16 @@ struct input_slot_gained {
     uint32_t epoch;
     int64_t position;    /* offset of the first record that the shell will hand over */
     int64_t catch_up_to; /* end of the partition (last stable offset) as it was now */
+    int64_t high;        /* high watermark as it was now, asked for at this assignment: up to there may stand re-appends (R5) */
     struct partition_frontier frontier; /* what was committed, or the checkpoint's own; fresh: all KEY_LEAST and position.
                                            Lanes of the core without an entry stand at `shared`. */
     int64_t stored_position;            /* rows of the checkpoint are complete below it; 0 without checkpoint */
     const struct bucket_stats *buckets; /* of the checkpoint, any order; borrowed for the step */
     size_t bucket_count;
+    const struct mark *marks;           /* of the checkpoint; borrowed for the step */
+    size_t mark_count;
+    const struct skip *skips;
+    size_t skip_count;
 };
 
 /* A record was read and decoded. Offsets of a slot only grow (holes are normal). If it is not needed (below C, covered by F,
@@ -97,9 +111,14 @@ struct input_record {
     int64_t due_ms;
     lane_index lane;
     uint32_t bytes;  /* of the row, for accounting */
-    row_ref ref;     /* not 0 */
+    row_ref ref;     /* not 0; a cancel has none */
     int64_t timestamp_ms;
     uint32_t crc;
+    int64_t root;    /* of a re-append: offset of the record that a person wrote (R4), below its own; else -1 */
+    bool cancel;     /* no event: what is pending with this id is done with (R5); due, lane and bytes are unset */
+    struct record_id id;       /* RECORD_ID_NONE: of no schedule */
+    struct stored_event found; /* with an id: the pending event of that id as the last written checkpoint knows it; offset -1: none. Looked up when
+                                  no INPUT_CHECKPOINT_DONE is still to be given that is older than the look-up's answer */
 };
 
 /* Everything below `offset` has been handed over (end of partition, control records, or nothing there). */
@@ -111,6 +130,7 @@ enum delivery_failure {
     DELIVERY_RETRIABLE,     /* an outage: leader away, timeout, transport. Never the record's fault */
     DELIVERY_UNKNOWN_TOPIC, /* the target does not exist (yet) */
     DELIVERY_FAULT,         /* this record can never go there */
+    DELIVERY_UNDONE,        /* its transaction failed for another's sake: nothing is said of this one */
 };
 
 /* Report on a COMMAND_DELIVER, named by slot epoch, lane and sequence. */
@@ -128,8 +148,14 @@ struct scanned_row {
     uint32_t bytes;
 };
 
+enum scan_purpose {
+    SCAN_WINDOW, /* to hold them in memory */
+    SCAN_COPY,   /* to copy them forward */
+};
+
 struct input_rows {
     struct bucket_id bucket;
+    enum scan_purpose purpose;      /* as in the command */
     const struct scanned_row *rows; /* borrowed for the step */
     size_t count;
     bool end; /* no further row below `below_offset` of the command */
@@ -152,6 +178,24 @@ struct input_checkpoint {
     size_t touched_count;
 };
 
+enum transaction_result {
+    TRANSACTION_COMMITTED, /* surely: outputs, copies and frontiers are there together */
+    TRANSACTION_ABORTED,   /* surely: nothing of it is there */
+};
+
+/* The end of the transaction of that number, known for certain (R9: until then nothing else of these partitions is begun). All reports on its
+ * deliveries were stepped before, or are in the same step before it. */
+struct input_transaction {
+    uint64_t number;
+    enum transaction_result result;
+    int64_t copied_end; /* with copies, committed: the greatest offset that one of them got, and 1 */
+};
+
+/* Records below `offset` come near the topic's retention: what is pending there is copied forward (R6). */
+struct input_retention {
+    int64_t offset;
+};
+
 enum commit_result {
     COMMIT_ACKNOWLEDGED,
     COMMIT_FAILED,  /* surely not there, or may be sent again (retriable): the core sends a newer one */
@@ -160,7 +204,7 @@ enum commit_result {
 struct input {
     enum input_kind kind;
     slot_index slot;
-    uint32_t epoch; /* of the slot; INPUT_STOP, INPUT_SINK_ROOM and INPUT_CHECKPOINT_DONE leave slot and epoch unset */
+    uint32_t epoch; /* of the slot; INPUT_STOP, INPUT_SINK_ROOM, INPUT_CHECKPOINT_DONE and INPUT_TRANSACTION_DONE leave slot and epoch unset */
     union {
         const struct input_slot_gained *gained; /* borrowed for the step (it is large) */
         struct input_record record;
@@ -169,6 +213,8 @@ struct input {
         struct input_rows rows;
         struct input_checkpoint checkpoint;
         enum commit_result commit;
+        struct input_transaction transaction;
+        struct input_retention retention;
     } as;
 };
 /* INPUT_SLOT_LEAVING: the partition will be given up: nothing new is taken; when nothing is in flight a last commit is made, then
@@ -186,6 +232,8 @@ enum command_kind {
     COMMAND_SCAN,
     COMMAND_CHECKPOINT,
     COMMAND_COMMIT,
+    COMMAND_COPY,
+    COMMAND_TRANSACTION,
     COMMAND_SLOT_LEFT,
     COMMAND_STOPPED,
 };
@@ -203,46 +251,39 @@ struct command_deliver {
     struct bucket_id bucket;
 };
 
-/* Read rows of a bucket. Answer: INPUT_ROWS; the answers of a queue come in the order of its commands. */
+/* Write this row again to the end of its own partition, in the transaction whose command follows (R4). It carries its root and its root's
+ * timestamp. No answer of its own: what cannot be written has the transaction aborted. ref as in command_deliver. */
+struct command_copy {
+    lane_index lane;
+    struct key key;
+    row_ref ref;
+    struct bucket_id bucket;
+};
+
+/* One slot's frontier in a transaction. */
+struct transaction_slot {
+    slot_index slot;
+    uint32_t epoch;
+    const struct partition_frontier *frontier; /* valid until the next step */
+};
+
+/* Ends the transaction to which all COMMAND_COPY, and with exactly_once all COMMAND_DELIVER, since the one before belong. Commits it together with
+ * the frontiers, or aborts it: when told to, and when one of its deliveries or copies failed or was not taken. A transaction may be empty of records.
+ * Answer: INPUT_TRANSACTION_DONE, after the reports on its deliveries. One is under way at a time, and none of its slots has a commit under way. */
+struct command_transaction {
+    uint64_t number;
+    bool abort;
+    const struct transaction_slot *slots; /* valid until the next step */
+    size_t slot_count;
+};
+
+/* Read rows of a bucket. Answer: INPUT_ROWS; the answers of a queue and purpose come in the order of its commands. */
 struct command_scan {
     struct bucket_id bucket;
+    enum scan_purpose purpose;
     int64_t from_offset;
     int64_t below_offset; /* rows at or beyond are not asked for */
     uint32_t rows_max;
-};
-
-struct checkpoint_row {
-    struct bucket_id bucket;
-    int64_t offset;
-    int64_t due_ms;
-    row_ref ref;
-};
-
-/* Move rows of `from`, least offsets first, to level - 1 by their due; at most rows_max. */
-struct checkpoint_split {
-    struct bucket_id from;
-    uint32_t rows_max;
-};
-
-/* The part of a checkpoint that concerns one slot. */
-struct checkpoint_slot {
-    slot_index slot;
-    uint32_t epoch;
-    int64_t position;                    /* rows below it are complete after this checkpoint */
-    bool keeps_frontier;                 /* the core's own: the slot reads no more, and this is the only place of its progress */
-    struct partition_frontier frontier;  /* the committed one, by which rows were left out and buckets are dropped */
-    const struct checkpoint_row *rows;   /* in offset order */
-    size_t row_count;
-    const struct checkpoint_split *splits;
-    size_t split_count;
-    const struct bucket_id *drops;
-    size_t drop_count;
-};
-
-/* One transaction: drops first, then splits, then puts (a bucket may be dropped and begin again in one plan). Valid until INPUT_CHECKPOINT_DONE was stepped; the writer thread may read it all that time. */
-struct checkpoint_plan {
-    const struct checkpoint_slot *slots;
-    size_t slot_count;
 };
 
 struct command {
@@ -254,6 +295,8 @@ struct command {
         struct command_scan scan;
         const struct checkpoint_plan *plan;
         const struct partition_frontier *frontier; /* COMMAND_COMMIT; valid until the next step */
+        struct command_copy copy;
+        struct command_transaction transaction; /* slot and epoch of the command are unset */
     } as;
 };
 
@@ -299,10 +342,16 @@ struct core_slot_stats {
     bool reading_paused;
     int64_t position;
     int64_t low_offset; /* C of the last commit that was built */
+    uint64_t pending;    /* of all queues */
     uint64_t unwritten_rows;
     uint64_t unwritten_bytes;
     uint32_t buckets;
     uint16_t lanes_apart;    /* with an entry of their own in the last commit's metadata */
+    uint64_t cancelled;      /* events that a cancel ended, in this life of the slot */
+    uint64_t replaced;       /* events that a later one of their id replaced */
+    uint64_t copied;         /* events copied forward */
+    uint64_t skipped;        /* re-appends that a mark ended */
+    uint32_t marks;
 };
 
 struct core_stats {

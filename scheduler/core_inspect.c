@@ -93,10 +93,16 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .unwritten_rows = slot->unwritten.count,
         .unwritten_bytes = slot->unwritten.bytes,
         .lanes_apart = slot->lanes_apart,
+        .cancelled = slot->ended.cancelled,
+        .replaced = slot->ended.replaced,
+        .copied = slot->ended.copied,
+        .skipped = slot->ended.skipped,
+        .marks = slot->marks.table.count,
     };
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             stats->buckets += bucket_table_count(&slot->queues[lane]->buckets);
+            stats->pending += slot->queues[lane]->pending;
         }
     }
 }

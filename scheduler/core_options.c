@@ -19,5 +19,11 @@ void core_options_default(struct core_options *options)
         .retry_max_ms = 5000,
         .unknown_topic_grace_ms = 30000,
         .store_retry_ms = 1000,
+        .exactly_once = false,
+        .transaction_records_max = 16384,     /* about 0.1 s of writing at full speed: its fixed costs are a tenth of that */
+        .transaction_fill_ms = 100,
+        .span_max = 0,
+        .copy_rows_max = 1000,                /* some 20 ms; with exactly_once what comes due meanwhile waits for it */
+        .copy_ms = 100,
     };
 }

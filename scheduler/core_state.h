@@ -3,8 +3,11 @@
 #define TARRY_SCHEDULER_CORE_STATE_H
 
 #include "scheduler/bucket_table.h"
+#include "scheduler/cancelled.h"
 #include "scheduler/core.h"
+#include "scheduler/id_table.h"
 #include "scheduler/late_heap.h"
+#include "scheduler/marks.h"
 #include "scheduler/taken.h"
 #include "scheduler/unknown_topics.h"
 #include "scheduler/unwritten.h"
@@ -40,6 +43,7 @@ struct queue {
     struct hold hold;
     struct key taken_point;     /* V */
     struct frontier frontier;   /* F, as acknowledged by the targets */
+    struct frontier outlook;    /* F as the next commit says it: with exactly_once, if what is in flight is delivered */
     struct frontier committing; /* what the commit under way says */
     struct frontier committed;  /* what Kafka acknowledged */
     struct key loaded;          /* pending records up to here are in memory */
@@ -52,6 +56,44 @@ struct queue {
     uint64_t pending_bytes;
 };
 
+enum copy_state {
+    COPY_IDLE,
+    COPY_SCANNING, /* what is to be copied is looked up */
+    COPY_READY,
+    COPY_SENT,     /* in the transaction that is ending */
+};
+
+struct copied_row {
+    struct key key;
+    uint32_t bytes;
+    lane_index lane;
+};
+
+/* What is copied forward of a slot (copy_forward.h). */
+struct copy {
+    enum copy_state state;
+    int64_t wanted_below;    /* near the topic's retention: what is pending below is to be copied */
+    int64_t below;           /* this time */
+    uint32_t rows_max;       /* this time; fewer after a failure, 0: as many as may be */
+    int64_t not_before_ms;   /* monotonic */
+    int64_t wait_ms;         /* after a failure, 0 after a success */
+    struct bucket_id *buckets; /* to be looked through */
+    uint32_t bucket_count;
+    uint32_t bucket_next;
+    uint32_t bucket_capacity;
+    struct copied_row *rows; /* found */
+    uint32_t row_count;
+    uint32_t row_capacity;
+};
+
+/* Events that ended without a delivery, in this life of the slot. */
+struct ended {
+    uint64_t cancelled;
+    uint64_t replaced;
+    uint64_t copied;
+    uint64_t skipped;
+};
+
 struct slot {
     slot_index index;
     uint32_t epoch;
@@ -60,11 +102,19 @@ struct slot {
     int64_t stored_position; /* rows of the store are complete below it */
     int64_t low_offset;      /* C of the last commit that was built, or as gained */
     int64_t low_committed;
+    int64_t gained_low;          /* C when the slot was gained */
     int64_t low_committing;
     struct anchor anchor;
     struct anchor last_read;
     struct frontier_pair shared; /* of the last commit that was built */
+    struct frontier_pair shared_committed;
+    int64_t proving;             /* the position when the last commit was built (R5) */
     struct unwritten unwritten;
+    struct id_table ids;         /* events of the unwritten list that have an id */
+    struct cancelled cancelled;
+    struct marks marks;
+    struct copy copy;
+    struct ended ended;
     struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
     uint16_t queue_count;            /* lanes below it may have a queue */
     bool caught_up;
@@ -75,6 +125,8 @@ struct slot {
     bool leaving;
     bool left;             /* COMMAND_SLOT_LEFT was given */
     bool commit_under_way;
+    bool commit_unknown;   /* the last plain one failed, and may be there all the same, or come yet (R9) */
+    bool in_transaction;   /* the commit under way is part of the transaction */
     int64_t commit_at_ms;  /* not before; monotonic */
     int64_t written_at_ms; /* last checkpoint that named this slot */
     uint16_t lanes_apart;
@@ -96,6 +148,30 @@ enum checkpoint_scope {
     SCOPE_DROPS,
 };
 
+enum transaction_state {
+    TRANSACTION_NONE,
+    TRANSACTION_OPEN,   /* deliveries are taken into it */
+    TRANSACTION_ENDING, /* its end is not known yet: nothing else is begun (R9) */
+};
+
+struct transaction {
+    enum transaction_state state;
+    uint64_t number;
+    uint32_t records;
+    uint32_t limit;             /* of records; less than transaction_records_max after the sink had no room */
+    int64_t opened_at_ms;       /* monotonic */
+    uint32_t aborts;            /* in a row */
+    int64_t not_before_ms;      /* monotonic: the next one */
+    bool full;                  /* the sink had no room for all of it */
+    bool poisoned;              /* is to be aborted */
+    bool found;                 /* it showed which record cannot be delivered: that one goes elsewhere now, and the rest need not wait */
+    const struct queue *alone;  /* of the last one with deliveries: nobody else's may go into it; NULL: it is everybody's whose last one succeeded */
+    struct slot *copying;       /* the last one copies records of this slot forward; NULL: it does not, or the slot was lost */
+    struct transaction_slot *slots;
+    size_t slot_count;
+    size_t slot_capacity;
+};
+
 /* The checkpoint under way and the room it is built in. */
 struct checkpoint {
     bool under_way;
@@ -115,6 +191,18 @@ struct checkpoint {
     struct bucket_id *drops;
     size_t drop_count;
     size_t drop_capacity;
+    struct checkpoint_trim *trims;
+    size_t trim_count;
+    size_t trim_capacity;
+    struct checkpoint_erase *erases;
+    size_t erase_count;
+    size_t erase_capacity;
+    struct mark *marks;
+    size_t mark_count;
+    size_t mark_capacity;
+    struct skip *skips;
+    size_t skip_count;
+    size_t skip_capacity;
 };
 
 struct core {
@@ -129,6 +217,7 @@ struct core {
     uint64_t late_count; /* in all heaps */
     struct command_list commands;
     struct checkpoint checkpoint;
+    struct transaction transaction;
     struct unknown_topics unknown;
     struct partition_frontier *frontier_room; /* one for each commit of a step */
     size_t frontier_count;

@@ -5,8 +5,9 @@
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
 
-static void validate_taken(const struct queue *queue)
+static void validate_taken(const struct queue *queue, bool exactly_once)
 {
+    uint32_t ended = 0;
     uint32_t sent = 0;
     uint32_t failed = 0;
     uint32_t late = 0;
@@ -15,6 +16,7 @@ static void validate_taken(const struct queue *queue)
         const struct taken *item = taken_at(&queue->taken, i);
         sent += item->state == TAKEN_SENT;
         failed += item->state == TAKEN_FAILED;
+        ended += item->state == TAKEN_ENDED;
         late += item->late;
         if (!item->late) {
             INVARIANT(key_compare(before, item->key) < 0);
@@ -23,7 +25,9 @@ static void validate_taken(const struct queue *queue)
         }
     }
     INVARIANT(sent == queue->taken.sent && failed == queue->taken.failed && late == queue->taken.late);
-    INVARIANT(queue->taken.count == 0 || taken_at(&queue->taken, 0)->state != TAKEN_DONE);
+    INVARIANT(ended == queue->taken.ended);
+    INVARIANT(queue->taken.count == 0 || taken_at(&queue->taken, 0)->state != TAKEN_ENDED);
+    INVARIANT(queue->taken.count == 0 || exactly_once || taken_at(&queue->taken, 0)->state != TAKEN_DONE);
 }
 
 static void check_wheel_entry(const struct entry *entry, void *context)
@@ -45,11 +49,11 @@ static void validate_buckets(const struct queue *queue)
     }
 }
 
-static void validate_queue(const struct slot *slot, const struct queue *queue)
+static void validate_queue(const struct core *core, const struct slot *slot, const struct queue *queue)
 {
     wheel_validate(&queue->wheel);
     late_heap_validate(&queue->late);
-    validate_taken(queue);
+    validate_taken(queue, core->options.exactly_once);
     wheel_each(&queue->wheel, check_wheel_entry, (void *)(uintptr_t)queue);
     validate_buckets(queue);
     for (uint32_t i = 0; i < queue->late.count; i++) {
@@ -58,7 +62,8 @@ static void validate_queue(const struct slot *slot, const struct queue *queue)
     }
     INVARIANT(key_compare(queue->frontier.live.point, queue->taken_point) <= 0);
     INVARIANT(queue->frontier.live.cut <= slot->position || queue->frontier.live.cut <= slot->catch_up_to);
-    INVARIANT(queue->pending >= queue->taken.count + queue_entries(queue) || !slot->caught_up);
+    bool ended = slot->cancelled.count > 0 || slot->ended.copied > 0; /* they are pending no more, and let fall when they are met */
+    INVARIANT(ended || queue->pending >= queue->taken.count + queue_entries(queue) || !slot->caught_up);
 }
 
 static void validate_unwritten(const struct slot *slot)
@@ -100,7 +105,7 @@ void core_validate(const struct core *core)
         validate_unwritten(slot);
         for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
             if (slot->queues[lane] != NULL) {
-                validate_queue(slot, slot->queues[lane]);
+                validate_queue(core, slot, slot->queues[lane]);
                 late += slot->queues[lane]->late.count;
                 wheels += wheel_count(&slot->queues[lane]->wheel);
             }

@@ -3,8 +3,12 @@
 
 #include "scheduler/bucket.h"
 #include "scheduler/command_list.h"
+#include "scheduler/control.h"
+#include "scheduler/copy_forward.h"
 #include "scheduler/queue.h"
+#include "scheduler/transaction.h"
 
+#define ALONE_WAITS 4       /* a lane that fails may have a fifth of the time, however long each attempt takes */
 #define TURN_RECORDS 256u /* taken from one queue before the next one's turn */
 
 static void send(struct core *core, const struct slot *slot, const struct queue *queue, uint64_t sequence, bool again)
@@ -31,23 +35,34 @@ static void look_held(struct queue *queue, struct now now)
     }
 }
 
-static uint32_t send_again(struct core *core, const struct slot *slot, struct queue *queue, uint32_t most)
+static uint32_t send_again(struct core *core, const struct slot *slot, struct queue *queue, struct now now, uint32_t most)
 {
     bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || core->stopping ||
-                  slot->leaving;
+                  slot->leaving || !transaction_admits(core, queue);
     uint32_t sent = 0;
     if (closed || queue->taken.failed == 0) {
         return 0;
     }
     for (uint32_t i = 0; i < queue->taken.count && sent < most && queue->taken.failed > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
+        if (item->state == TAKEN_FAILED && copy_forward_blocks(slot, item->key.offset)) {
+            break;
+        }
         if (item->state == TAKEN_FAILED) {
             taken_move(&queue->taken, item, TAKEN_SENT);
             send(core, slot, queue, queue->taken.first_sequence + i, true);
+            transaction_note(core, queue, now);
             sent++;
         }
     }
     return sent;
+}
+
+static void drop_ended(struct core *core, struct slot *slot, struct queue *queue)
+{
+    if (slot->cancelled.count > 0 || slot->ended.copied > 0) {
+        control_drop_ended(core, slot, queue);
+    }
 }
 
 static uint32_t take_due(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint32_t most)
@@ -56,25 +71,39 @@ static uint32_t take_due(struct core *core, struct slot *slot, struct queue *que
     uint64_t sequence;
     while (taken < most && queue_may_take(core, slot, queue) && queue_take(core, slot, queue, now, &sequence)) {
         send(core, slot, queue, sequence, false);
+        transaction_note(core, queue, now);
         taken++;
+        drop_ended(core, slot, queue); /* what is next now may have ended too */
     }
     return taken;
 }
 
 static uint32_t queue_turn(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint32_t most)
 {
-    look_held(queue, now);
-    uint32_t sent = send_again(core, slot, queue, most);
+    drop_ended(core, slot, queue);
+    uint32_t sent = send_again(core, slot, queue, now, most);
     return sent + take_due(core, slot, queue, now, most - sent);
 }
 
-/* One round: every queue of the slot may send up to TURN_RECORDS. */
-static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, uint32_t budget)
+/* Whose turn a round is. */
+enum round {
+    ROUND_ALL,
+    ROUND_FAILING, /* queues that have failed and are to try again */
+    ROUND_SOUND,
+};
+
+static bool is_in_round(const struct queue *queue, enum round round)
+{
+    return queue != NULL && (round == ROUND_ALL || (queue->hold.wait_ms > 0) == (round == ROUND_FAILING));
+}
+
+/* Every queue of the slot may send up to TURN_RECORDS. */
+static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, uint32_t budget, enum round round)
 {
     uint32_t sent = 0;
     for (uint16_t i = 0; i < slot->queue_count && sent < budget; i++) {
         struct queue *queue = slot->queues[(core->turn + i) % slot->queue_count];
-        if (queue != NULL) {
+        if (is_in_round(queue, round)) {
             uint32_t left = budget - sent;
             sent += queue_turn(core, slot, queue, now, left < TURN_RECORDS ? left : TURN_RECORDS);
         }
@@ -82,21 +111,51 @@ static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, 
     return sent;
 }
 
-void delivery_turn(struct core *core, struct now now)
+/* Also when nothing may be sent now: a wait that is over must not stay the next moment to wake at. */
+static void look_all_held(struct core *core, struct now now)
 {
-    uint32_t budget = core->options.step_records_max;
-    uint32_t sent_in_round = 1;
-    while (budget > 0 && sent_in_round > 0) {
-        sent_in_round = 0;
-        for (uint32_t i = 0; i < core->slot_count && budget > 0; i++) {
-            struct slot *slot = core->slots[(core->turn + i) % core->slot_count];
-            uint32_t sent = slot == NULL ? 0 : slot_turn(core, slot, now, budget);
-            sent_in_round += sent;
-            budget -= sent;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        for (uint16_t lane = 0; slot != NULL && lane < slot->queue_count; lane++) {
+            if (slot->queues[lane] != NULL) {
+                look_held(slot->queues[lane], now);
+            }
         }
     }
+}
+
+static uint32_t all_turn(struct core *core, struct now now, uint32_t budget, enum round round)
+{
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < core->slot_count && sent < budget; i++) {
+        struct slot *slot = core->slots[(core->turn + i) % core->slot_count];
+        sent += slot == NULL ? 0 : slot_turn(core, slot, now, budget - sent, round);
+    }
+    return sent;
+}
+
+/* Who has failed goes alone: those and the others begin a transaction by turns, or the one would wait for the other for ever. */
+static uint32_t first_turn(struct core *core, struct now now, uint32_t budget)
+{
+    if (!core->options.exactly_once || core->transaction.state != TRANSACTION_NONE) {
+        return 0;
+    }
+    return all_turn(core, now, budget, core->transaction.alone != NULL ? ROUND_SOUND : ROUND_FAILING);
+}
+
+bool delivery_turn(struct core *core, struct now now)
+{
+    look_all_held(core, now);
+    uint32_t room = transaction_room(core);
+    uint32_t budget = room < core->options.step_records_max ? room : core->options.step_records_max;
+    budget -= first_turn(core, now, budget);
+    uint32_t sent = 1;
+    while (budget > 0 && sent > 0) {
+        sent = all_turn(core, now, budget, ROUND_ALL);
+        budget -= sent;
+    }
     core->turn++;
-    core->more = core->more || budget == 0;
+    return budget == 0 && room > 0;
 }
 
 static void hold(const struct core *core, struct queue *queue, struct now now)
@@ -110,17 +169,43 @@ static void hold(const struct core *core, struct queue *queue, struct now now)
     queue->hold.held = true;
 }
 
-static void fail(struct core *core, struct queue *queue, struct taken *item, const struct input_delivery *report, struct now now)
+/* It had a transaction of its own, and everybody waited as long as that took: so its lane waits a few times as long, in all its partitions. */
+static void hold_alone(struct core *core, struct queue *queue, struct now now)
+{
+    if (core->transaction.alone != queue || core->transaction.state == TRANSACTION_NONE) {
+        return;
+    }
+    int64_t took_ms = now.mono.ms - core->transaction.opened_at_ms;
+    int64_t until_ms = now.mono.ms + ALONE_WAITS * took_ms;
+    queue->hold.until_ms = until_ms > queue->hold.until_ms ? until_ms : queue->hold.until_ms;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        struct queue *other = slot == NULL || queue->lane >= slot->queue_count ? NULL : slot->queues[queue->lane];
+        if (other != NULL && other->hold.wait_ms > 0) {
+            other->hold = queue->hold;
+        }
+    }
+}
+
+static void fail(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, const struct input_delivery *report, struct now now)
 {
     bool fault = report->failure == DELIVERY_FAULT ||
                  (report->failure == DELIVERY_UNKNOWN_TOPIC &&
                   unknown_topics_expired(&core->unknown, report->target_hash, now.mono, core->options.unknown_topic_grace_ms));
-    taken_move(&queue->taken, item, TAKEN_FAILED);
-    if (fault && !item->refused) {
+    bool cancelled = item->cancelled;
+    transaction_poison(core);
+    control_failed(slot, queue, item);
+    if (cancelled) {
+        queue_advance(core, queue, !core->options.exactly_once);
+    } else if (report->failure == DELIVERY_UNDONE) {
+        return; /* it goes again with the next transaction */
+    } else if (fault && !item->refused) {
         item->refused = true; /* goes to the refused topic instead, from the same place in the FIFO (R10) */
         item->reason = (uint8_t)report->failure;
+        core->transaction.found = true;
     } else {
         hold(core, queue, now);
+        hold_alone(core, queue, now);
     }
 }
 
@@ -131,15 +216,20 @@ void delivery_report(struct core *core, struct slot *slot, enum input_kind kind,
     if (item == NULL) {
         return;
     }
-    if (kind == INPUT_DELIVERED) {
+    if (kind == INPUT_DELIVERED && core->options.exactly_once) {
+        taken_move(&queue->taken, item, TAKEN_DONE); /* if its transaction commits */
+    } else if (kind == INPUT_DELIVERED) {
         taken_move(&queue->taken, item, TAKEN_DONE);
         queue->hold.wait_ms = queue->hold.held ? queue->hold.wait_ms : 0;
-        queue_advance(core, queue);
+        queue_advance(core, queue, true);
     } else if (kind == INPUT_SINK_FULL) {
-        taken_move(&queue->taken, item, TAKEN_FAILED);
         core->sink_full = true;
+        core->transaction.full = true;
+        transaction_poison(core);
+        control_failed(slot, queue, item);
+        queue_advance(core, queue, !core->options.exactly_once);
     } else {
-        fail(core, queue, item, report, now);
+        fail(core, slot, queue, item, report, now);
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include "scheduler/core_state.h"
 
-/* Sends again what failed, then takes what is due, all queues in turn, at most step_records_max. Sets core->more when something was left. */
-void delivery_turn(struct core *core, struct now now);
+/* Sends again what failed, then takes what is due, all queues in turn, at most step_records_max. True: there may be more. */
+bool delivery_turn(struct core *core, struct now now);
 
 /* INPUT_DELIVERED, INPUT_DELIVERY_FAILED and INPUT_SINK_FULL. One that names nothing in flight is let pass. */
 void delivery_report(struct core *core, struct slot *slot, enum input_kind kind, const struct input_delivery *report, struct now now);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
+#include "scheduler/transaction.h"
 #include "scheduler/window.h"
 
 static struct queue *queue_new(struct core *core, lane_index lane, const struct frontier *frontier)
@@ -18,6 +20,7 @@ static struct queue *queue_new(struct core *core, lane_index lane, const struct 
     queue->spilled_from = INT64_MAX;
     queue->taken_point = frontier->live.point;
     queue->frontier = *frontier;
+    queue->outlook = *frontier;
     queue->committing = *frontier;
     queue->committed = *frontier;
     queue->loaded = KEY_LEAST;
@@ -120,7 +123,7 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
 {
     const struct core_lane_options *lane = &core->lanes[queue->lane];
     bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused &&
-                !queue->hold.held && queue->taken.failed == 0;
+                !queue->hold.held && queue->taken.failed == 0 && transaction_admits(core, queue);
     bool room = queue->taken.count == 0 || (core->lane_taken[queue->lane] < lane->max_in_flight &&
                                             core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
@@ -160,6 +163,9 @@ static bool take_late(struct core *core, const struct slot *slot, struct queue *
         start_over(core, slot, queue, now);
         return false;
     }
+    if (copy_forward_blocks(slot, first->key.offset)) {
+        return false;
+    }
     struct late_entry entry;
     late_heap_take_least(&queue->late, &entry);
     core->late_count--;
@@ -172,7 +178,8 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
         return take_late(core, slot, queue, now, sequence);
     }
     struct key key;
-    if (!wheel_peek(&queue->wheel, &key) || key.due_ms > now.wall.ms || key_compare(key, queue->loaded) > 0) {
+    if (!wheel_peek(&queue->wheel, &key) || key.due_ms > now.wall.ms || key_compare(key, queue->loaded) > 0 ||
+        copy_forward_blocks(slot, key.offset)) {
         return false;
     }
     struct entry entry;
@@ -181,10 +188,10 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
     return take(core, queue, key, entry.bytes, false, sequence);
 }
 
-void queue_advance(struct core *core, struct queue *queue)
+void queue_advance(struct core *core, struct queue *queue, bool done_too)
 {
     struct taken item;
-    while (taken_pop_done(&queue->taken, &item)) {
+    while (taken_pop(&queue->taken, done_too, &item)) {
         if (!item.late) {
             frontier_advance(&queue->frontier, item.key, queue->frontier.live.cut);
         }
@@ -209,26 +216,94 @@ static void pass_old_pairs(struct queue *queue, int64_t wall_ms)
     }
 }
 
+/* What was due last in a bucket was cancelled or moved, so nothing that fires takes the point past it: it passes by itself when its time has come. Else
+ * the bucket would stay, and C with it. */
+static void pass_ended_buckets(struct queue *queue, int64_t wall_ms)
+{
+    const struct bucket_list *list = &queue->buckets.levels[0];
+    for (uint32_t i = list->count; i-- > 0;) {
+        struct key greatest = list->items[i].greatest;
+        if (greatest.due_ms <= wall_ms && key_compare(greatest, queue->taken_point) > 0 && queue_is_clear_up_to(queue, greatest)) {
+            queue->taken_point = greatest;
+            frontier_advance(&queue->frontier, greatest, queue->frontier.live.cut);
+            return;
+        }
+    }
+}
+
+/* The first late arrival that is not done, with the first `prefix` of the FIFO done; else how far was read (R1). */
+static int64_t cut_behind(const struct slot *slot, const struct queue *queue, uint32_t prefix)
+{
+    int64_t cut = slot->position;
+    int64_t late = taken_first_late(&queue->taken, prefix);
+    const struct late_entry *first = late_heap_peek(&queue->late);
+    cut = late < cut ? late : cut;
+    cut = first != NULL && first->key.offset < cut ? first->key.offset : cut;
+    return queue->spilled_from < cut ? queue->spilled_from : cut;
+}
+
+bool queue_is_done(const struct slot *slot, const struct queue *queue, struct key key)
+{
+    if (frontier_done(&queue->frontier, key.offset, key.due_ms)) {
+        return true;
+    }
+    bool passed = key_compare(key, queue->frontier.live.point) <= 0 && key_compare(queue->loaded, queue->taken_point) >= 0;
+    return passed && key.offset < cut_behind(slot, queue, 0);
+}
+
 void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms)
 {
     if (key_compare(queue->loaded, queue->taken_point) < 0) {
         return;
     }
-    int64_t cut = slot->position;
-    int64_t late = taken_first_late(&queue->taken);
-    const struct late_entry *first = late_heap_peek(&queue->late);
-    cut = late < cut ? late : cut;
-    cut = first != NULL && first->key.offset < cut ? first->key.offset : cut;
-    cut = queue->spilled_from < cut ? queue->spilled_from : cut;
-    frontier_advance(&queue->frontier, queue->frontier.live.point, cut);
+    frontier_advance(&queue->frontier, queue->frontier.live.point, cut_behind(slot, queue, 0));
     if (slot->caught_up && slot->position >= queue->frontier.live.cut) { /* before, what is pending is not known (R2) */
         pass_old_pairs(queue, wall_ms);
+        pass_ended_buckets(queue, wall_ms);
     }
 }
 
-int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms)
+/* What was sent counts as done: in a transaction the frontier holds only if all of it is. In order, up to the first that is to be sent again. */
+static uint32_t look_ahead_point(const struct queue *queue, bool sent_too, struct key *point)
 {
-    int64_t next = TIME_NEVER;
+    uint32_t i = 0;
+    for (; i < queue->taken.count; i++) {
+        const struct taken *item = taken_at(&queue->taken, i);
+        if (item->state == TAKEN_FAILED || (item->state == TAKEN_SENT && !sent_too)) {
+            break;
+        }
+        *point = item->late ? *point : item->key;
+    }
+    return i;
+}
+
+void queue_look_ahead(const struct slot *slot, struct queue *queue, bool sent_too)
+{
+    queue->outlook = queue->frontier;
+    if (queue->taken.count == 0 || key_compare(queue->loaded, queue->taken_point) < 0) {
+        return;
+    }
+    struct key point = queue->frontier.live.point;
+    uint32_t prefix = look_ahead_point(queue, sent_too, &point);
+    frontier_advance(&queue->outlook, point, cut_behind(slot, queue, prefix));
+}
+
+/* When pass_ended_buckets has something to do. */
+static int64_t next_ended_bucket(struct queue *queue, int64_t wall_ms)
+{
+    const struct bucket_list *list = &queue->buckets.levels[0];
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct key greatest = list->items[i].greatest;
+        if (greatest.due_ms > wall_ms && key_compare(greatest, queue->taken_point) > 0) {
+            return queue_is_clear_up_to(queue, greatest) ? greatest.due_ms : TIME_NEVER;
+        }
+    }
+    return TIME_NEVER;
+}
+
+int64_t queue_next_pass(struct queue *queue, int64_t wall_ms)
+{
+    int64_t next = next_ended_bucket(queue, wall_ms);
     for (uint8_t i = 0; i < queue->frontier.old_count; i++) {
         int64_t due_ms = queue->frontier.old[i].point.due_ms;
         next = due_ms > wall_ms && due_ms < next ? due_ms : next;
@@ -236,15 +311,18 @@ int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms)
     return next;
 }
 
-int64_t queue_next_due(struct queue *queue)
+int64_t queue_next_due(const struct slot *slot, struct queue *queue)
 {
     const struct late_entry *first = late_heap_peek(&queue->late);
     struct key least;
     if (first != NULL) {
-        return first->key.due_ms;
+        return copy_forward_blocks(slot, first->key.offset) ? TIME_NEVER : first->key.due_ms;
     }
     if (queue->spilled_from != INT64_MAX) {
         return queue->taken.count == 0 ? INT64_MIN : TIME_NEVER; /* starts over when nothing is in flight */
+    }
+    if (slot->copy.state == COPY_SENT && wheel_peek(&queue->wheel, &least) && copy_forward_blocks(slot, least.offset)) {
+        return TIME_NEVER; /* not before the transaction has ended */
     }
     if (queue->scan.active && wheel_peek(&queue->wheel, &least) && key_compare(least, queue->loaded) > 0) {
         return TIME_NEVER; /* not before the scan has come to its end */

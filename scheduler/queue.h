@@ -27,18 +27,24 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
 /* True when nothing but the clock and the window keeps it from taking: R2 held, lane open, FIFO with room. */
 bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue);
 
-/* Takes the acknowledged prefix off the FIFO; the point follows. */
-void queue_advance(struct core *core, struct queue *queue);
+/* Takes what is ended off the head of the FIFO, and with done_too what is done; the point follows. */
+void queue_advance(struct core *core, struct queue *queue, bool done_too);
+
+/* True when this record, read earlier, is done; also when the cut, which moves with commits, does not say so yet. O(1) unless late ones are in flight. */
+bool queue_is_done(const struct slot *slot, const struct queue *queue, struct key key);
 
 /* Brings the frontier up to date with what was read and what the clock has passed: what is needed before F is committed or asked. O(FIFO)
  * when late ones are in it. */
 void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms);
 
-/* The wall clock at which queue_refresh may have something to do with an old pair, TIME_NEVER: it has nothing. */
-int64_t queue_next_pair(const struct queue *queue, int64_t wall_ms);
+/* Computes `outlook`: F as the next commit says it. `sent_too`: what is in flight counts as done, as the commit stands or falls with it. */
+void queue_look_ahead(const struct slot *slot, struct queue *queue, bool sent_too);
+
+/* The wall clock at which queue_refresh may have something to do with an old pair or a bucket in which nothing is left to fire, TIME_NEVER: it has nothing. */
+int64_t queue_next_pass(struct queue *queue, int64_t wall_ms);
 
 /* The wall clock at which the queue will have something to take, TIME_NEVER: none in memory. */
-int64_t queue_next_due(struct queue *queue);
+int64_t queue_next_due(const struct slot *slot, struct queue *queue);
 
 /* True when all the queue's records up to `point` are done (R7: it may adopt a frontier with this point). */
 bool queue_is_clear_up_to(struct queue *queue, struct key point);

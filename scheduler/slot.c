@@ -7,8 +7,11 @@
 #include "base/memory.h"
 #include "scheduler/bucket_table.h"
 #include "scheduler/command_list.h"
+#include "scheduler/control.h"
+#include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
+#include "scheduler/transaction.h"
 
 struct slot *slot_find(const struct core *core, slot_index index, uint32_t epoch)
 {
@@ -76,22 +79,30 @@ void slot_gain(struct core *core, slot_index index, const struct input_slot_gain
     slot->low_offset = gained->frontier.low_offset;
     slot->low_committing = slot->low_offset;
     slot->low_committed = slot->low_offset;
+    slot->gained_low = slot->low_offset;
     slot->anchor = gained->frontier.anchor;
     slot->last_read = (struct anchor){.offset = -1};
     slot->shared = gained->frontier.shared;
+    slot->shared_committed = slot->shared;
     slot->commit_at_ms = now.mono.ms;
     slot->written_at_ms = now.mono.ms;
     gain_queues(core, slot, gained);
     gain_buckets(slot, gained);
+    marks_gain(&slot->marks, gained->high, slot->low_offset, gained->marks, gained->mark_count, gained->skips, gained->skip_count);
     slot_look_caught_up(slot);
 }
 
 void slot_lose(struct core *core, struct slot *slot)
 {
+    transaction_poison(core);
+    copy_forward_lose(core, slot);
     for (uint32_t i = slot->unwritten.planned; i < slot->unwritten.count; i++) {
         command_list_release(&core->commands, unwritten_at(&slot->unwritten, i)->ref);
     }
     unwritten_free(&slot->unwritten);
+    id_table_free(&slot->ids);
+    cancelled_free(&slot->cancelled);
+    marks_free(&slot->marks);
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             queue_free(core, slot->queues[lane]);
@@ -114,19 +125,35 @@ void slot_position(struct slot *slot, int64_t offset)
     slot_look_caught_up(slot);
 }
 
+static void release(struct core *core, row_ref ref)
+{
+    if (ref != 0) { /* a cancel has none */
+        command_list_release(&core->commands, ref);
+    }
+}
+
+static void keep_record(struct core *core, struct slot *slot, struct queue *queue, const struct input_record *record)
+{
+    struct unwritten_row row = {record->offset, record->due_ms, record->ref, record->bytes, record->lane, record->root, record->id};
+    unwritten_add(&slot->unwritten, &row);
+    queue_arrive(core, queue, (struct key){record->due_ms, record->offset}, record->bytes);
+    if (!record_id_is_none(record->id)) {
+        control_keep(slot, record);
+    }
+}
+
 void slot_record(struct core *core, struct slot *slot, const struct input_record *record)
 {
     struct frontier fresh = frontier_fresh(slot->position);
     struct queue *queue = queue_get(core, slot, record->lane, &fresh);
     bool again = record->offset < slot->position;
     slot_position(slot, record->offset + 1);
-    if (again || record->offset < slot->low_offset || record->offset < slot->stored_position ||
-        frontier_done(&queue->frontier, record->offset, record->due_ms)) {
-        command_list_release(&core->commands, record->ref);
+    bool known = again || record->offset < slot->low_offset || record->offset < slot->stored_position;
+    bool event = known || record_id_is_none(record->id) || control_take(core, slot, record);
+    if (known || !event || frontier_done(&queue->frontier, record->offset, record->due_ms)) {
+        release(core, record->ref);
     } else {
-        struct unwritten_row row = {record->offset, record->due_ms, record->ref, record->bytes, record->lane};
-        unwritten_add(&slot->unwritten, &row);
-        queue_arrive(core, queue, (struct key){record->due_ms, record->offset}, record->bytes);
+        keep_record(core, slot, queue, record);
     }
     if (!again) {
         slot->last_read = (struct anchor){record->offset, record->timestamp_ms, record->crc};
@@ -137,7 +164,8 @@ static int64_t least_unwritten(const struct slot *slot)
 {
     for (uint32_t i = 0; i < slot->unwritten.count; i++) {
         const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
-        if (!frontier_done(&slot->queues[row->lane]->frontier, row->offset, row->due_ms)) {
+        if (!frontier_done(&slot->queues[row->lane]->outlook, row->offset, row->due_ms) &&
+            !cancelled_has(&slot->cancelled, row->offset)) {
             return row->offset;
         }
     }
@@ -150,7 +178,7 @@ static int64_t least_in_buckets(const struct queue *queue, int64_t least)
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (stats->least_offset < least && !frontier_bucket_done(&queue->frontier, stats)) {
+            if (stats->least_offset < least && !frontier_bucket_done(&queue->outlook, stats)) {
                 least = stats->least_offset;
             }
         }
@@ -166,6 +194,7 @@ int64_t slot_low_offset(const struct slot *slot)
             low = least_in_buckets(slot->queues[lane], low);
         }
     }
+    low = marks_bound(&slot->marks, low);
     return low > slot->low_offset ? low : slot->low_offset;
 }
 
@@ -202,15 +231,20 @@ void slot_pressure(struct core *core)
 
 struct keeping {
     struct core *core;
-    const struct slot *slot;
+    struct slot *slot;
 };
 
 static bool keep_undone(const struct unwritten_row *row, void *context)
 {
     struct keeping *keeping = context;
-    if (!frontier_done(&keeping->slot->queues[row->lane]->committed, row->offset, row->due_ms)) {
+    struct cancelled_row *cancelled = cancelled_find(&keeping->slot->cancelled, row->offset);
+    if (cancelled == NULL && !frontier_done(&keeping->slot->queues[row->lane]->committed, row->offset, row->due_ms)) {
         return true;
     }
+    if (cancelled != NULL) {
+        cancelled->erased = true; /* it was never written */
+    }
+    control_forget(keeping->slot, row);
     command_list_release(&keeping->core->commands, row->ref);
     keeping->core->stats.rows_never_written++;
     return false;

@@ -20,7 +20,7 @@ void slot_position(struct slot *slot, int64_t offset);
 /* Looks whether everything that stood in the partition at the start has been read (R2). */
 void slot_look_caught_up(struct slot *slot);
 
-/* C: the least offset that someone who starts with nothing must still read. Never goes back. O(buckets). */
+/* C: the least offset that someone who starts with nothing must still read, if what the queues' outlooks say comes true. O(buckets). */
 int64_t slot_low_offset(const struct slot *slot);
 
 /* Back-pressure: pauses and resumes reading, all slots, by what is unwritten. */

@@ -53,17 +53,20 @@ void taken_move(struct taken_fifo *fifo, struct taken *item, enum taken_state st
 {
     fifo->sent -= item->state == TAKEN_SENT;
     fifo->failed -= item->state == TAKEN_FAILED;
+    fifo->ended -= item->state == TAKEN_ENDED;
     item->state = (uint8_t)state;
     fifo->sent += state == TAKEN_SENT;
     fifo->failed += state == TAKEN_FAILED;
+    fifo->ended += state == TAKEN_ENDED;
 }
 
-bool taken_pop_done(struct taken_fifo *fifo, struct taken *item)
+bool taken_pop(struct taken_fifo *fifo, bool done_too, struct taken *item)
 {
-    if (fifo->count == 0 || taken_at(fifo, 0)->state != TAKEN_DONE) {
+    if (fifo->count == 0 || (taken_at(fifo, 0)->state != TAKEN_ENDED && !(done_too && taken_at(fifo, 0)->state == TAKEN_DONE))) {
         return false;
     }
     *item = *taken_at(fifo, 0);
+    fifo->ended -= item->state == TAKEN_ENDED;
     fifo->head = (fifo->head + 1) & (fifo->capacity - 1);
     fifo->count--;
     fifo->late -= item->late;
@@ -72,14 +75,12 @@ bool taken_pop_done(struct taken_fifo *fifo, struct taken *item)
     return true;
 }
 
-int64_t taken_first_late(const struct taken_fifo *fifo)
+int64_t taken_first_late(const struct taken_fifo *fifo, uint32_t position)
 {
-    if (fifo->late == 0) {
-        return INT64_MAX;
+    for (; fifo->late > 0 && position < fifo->count; position++) {
+        if (taken_at(fifo, position)->late) {
+            return taken_at(fifo, position)->key.offset;
+        }
     }
-    uint32_t position = 0;
-    while (!taken_at(fifo, position)->late) {
-        position++;
-    }
-    return taken_at(fifo, position)->key.offset;
+    return INT64_MAX;
 }

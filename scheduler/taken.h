@@ -12,7 +12,8 @@
 enum taken_state {
     TAKEN_SENT,   /* a report will come */
     TAKEN_FAILED, /* to be sent again */
-    TAKEN_DONE,
+    TAKEN_DONE,   /* delivered; with exactly_once, if its transaction commits */
+    TAKEN_ENDED,  /* cancelled or moved: it is not sent again */
 };
 
 struct taken {
@@ -22,6 +23,7 @@ struct taken {
     uint8_t reason;  /* enum delivery_failure, when refused */
     bool late;       /* was covered by the point when it was taken: counts for the cut, not for the point */
     bool refused;    /* goes to the refused topic */
+    bool cancelled;  /* its event was, while it was under way */
 };
 
 struct taken_fifo {
@@ -31,6 +33,7 @@ struct taken_fifo {
     uint32_t count;
     uint32_t sent;   /* in state TAKEN_SENT */
     uint32_t failed; /* in state TAKEN_FAILED */
+    uint32_t ended;  /* in state TAKEN_ENDED */
     uint32_t late;   /* with `late` set, done ones included */
     uint64_t bytes;  /* of all that are here */
     uint64_t first_sequence;
@@ -54,10 +57,10 @@ struct taken *taken_find_sent(const struct taken_fifo *fifo, uint64_t sequence);
 /* Moves a record from one state to another, with the counts. */
 void taken_move(struct taken_fifo *fifo, struct taken *item, enum taken_state state);
 
-/* Takes the head out if it is done, copies it, and returns true. */
-bool taken_pop_done(struct taken_fifo *fifo, struct taken *item);
+/* Takes the head out if it is ended, or with done_too if it is done; copies it, and returns true. */
+bool taken_pop(struct taken_fifo *fifo, bool done_too, struct taken *item);
 
-/* Offset of the first late record that is here, done or not; INT64_MAX: none. O(count), O(1) when there is none. */
-int64_t taken_first_late(const struct taken_fifo *fifo);
+/* Offset of the first late record at this position or behind it, done or not; INT64_MAX: none. O(count), O(1) when there is none at all. */
+int64_t taken_first_late(const struct taken_fifo *fifo, uint32_t position);
 
 #endif

@@ -71,6 +71,46 @@ struct bucket_stats {
 /* What the shell keeps for a row until the core releases it. Opaque to the core; 0 is "none: read it from the store". */
 typedef uint64_t row_ref;
 
+/* A schedule's id (and key) as a 128-bit hash. Both 0: none. */
+struct record_id {
+    uint64_t high;
+    uint64_t low;
+};
+
+#define RECORD_ID_NONE ((struct record_id){0, 0})
+
+static inline bool record_id_equal(struct record_id a, struct record_id b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
+static inline bool record_id_is_none(struct record_id id)
+{
+    return id.high == 0 && id.low == 0;
+}
+
+/* A control at `offset` beats re-appends of its id whose root is less, even if they stand further up the log, below `end` (R5). */
+struct mark {
+    struct record_id id;
+    int64_t offset;
+    int64_t end;
+};
+
+/* The re-append at `skipped` was ended by the mark of `offset`: C stays out of (offset, skipped] (R5). */
+struct skip {
+    int64_t offset;
+    int64_t skipped;
+};
+
+/* Where an event of an id is, as a checkpoint knows it. */
+struct stored_event {
+    int64_t offset; /* -1: none */
+    int64_t due_ms;
+    int64_t root;   /* as in input_record */
+    uint32_t bytes;
+    lane_index lane;
+};
+
 /* The last record below the greatest cut: read again at start to know the topic for the same one (R8). */
 struct anchor {
     int64_t offset; /* -1: none yet */

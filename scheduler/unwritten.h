@@ -15,6 +15,8 @@ struct unwritten_row {
     row_ref ref;
     uint32_t bytes;
     lane_index lane;
+    int64_t root;        /* as in input_record */
+    struct record_id id;
 };
 
 struct unwritten {

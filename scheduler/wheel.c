@@ -277,6 +277,11 @@ bool wheel_take_least(struct wheel *wheel, struct entry *taken)
     return true;
 }
 
+void wheel_drop_least(struct wheel *wheel)
+{
+    wheel_remove(wheel, find_least(wheel));
+}
+
 bool wheel_greatest(const struct wheel *wheel, struct key *key)
 {
     if (wheel->count == 0) {

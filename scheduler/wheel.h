@@ -66,6 +66,9 @@ bool wheel_peek(struct wheel *wheel, struct key *key);
  * (at most seven moves for each entry). */
 bool wheel_take_least(struct wheel *wheel, struct entry *taken);
 
+/* Takes the least entry out and leaves the base: earlier ones may still come. The wheel has one. Cost as wheel_peek. */
+void wheel_drop_least(struct wheel *wheel);
+
 /* Takes this entry out. O(1). */
 void wheel_remove(struct wheel *wheel, entry_index index);
 

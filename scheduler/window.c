@@ -122,7 +122,7 @@ static void extend_to(struct core *core, const struct slot *slot, struct queue *
         const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
         struct key at = {row->due_ms, row->offset};
         if (row->lane != queue->lane || key_compare(at, before) <= 0 ||
-            frontier_done(&queue->frontier, row->offset, row->due_ms)) {
+            frontier_done(&queue->frontier, row->offset, row->due_ms) || cancelled_has(&slot->cancelled, row->offset)) {
             continue;
         }
         if (key_compare(at, key) <= 0) {
@@ -139,6 +139,7 @@ static void ask(struct core *core, const struct slot *slot, struct queue *queue,
     queue->scan.waiting = true;
     struct command *command = command_list_add(&core->commands, COMMAND_SCAN, slot);
     command->as.scan = (struct command_scan){.bucket = queue->scan.bucket,
+                                             .purpose = SCAN_WINDOW,
                                              .from_offset = from_offset,
                                              .below_offset = slot->stored_position,
                                              .rows_max = core->options.scan_rows_max};
@@ -181,7 +182,11 @@ static void take_row_in(struct core *core, const struct slot *slot, struct queue
     if (key_compare(key, queue->loaded) <= 0) {
         return;
     }
-    if (row->offset < slot->low_offset || frontier_done(&queue->frontier, row->offset, row->due_ms)) {
+    if (cancelled_has(&slot->cancelled, row->offset) ||
+        (row->offset >= slot->gained_low && row->offset < slot->low_committed && !frontier_done(&queue->frontier, row->offset, row->due_ms))) {
+        return; /* cancelled or moved: it was taken out of `pending` then */
+    }
+    if (row->offset < slot->low_committed || frontier_done(&queue->frontier, row->offset, row->due_ms)) {
         if (key_compare(key, queue->counted) > 0) { /* a checkpoint older than F: it counts as pending until the scan is through */
             queue->scan.done_rows++;
             queue->scan.done_bytes += row->bytes;

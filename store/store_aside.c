@@ -70,7 +70,7 @@ static size_t bytes_of(const struct store_placed *rows, size_t count, size_t mos
 {
     size_t bytes = 0;
     for (size_t i = 0; i < count && bytes <= most; i++) {
-        bytes += node_bytes(STORE_LAYOUT_ROW_HEAD + rows[i].row.length);
+        bytes += node_bytes(store_layout_row_head(rows[i].id) + rows[i].row.length);
     }
     return bytes;
 }

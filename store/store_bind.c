@@ -213,7 +213,12 @@ static bool read_slot(struct store *store,
     }
     bool ok = read_buckets(store, cursor, *id, result, error);
     mdb_cursor_close(cursor);
-    return ok;
+    if (!ok) {
+        return false;
+    }
+    result->ids_missing = *id < store->indexed_from && result->bucket_count > 0;
+    code = store_marks_read(store, txn, *id, result);
+    return code == 0 || store_error(store->path, code, "reading marks", error);
 }
 
 bool store_bind_slot(struct store *store,
@@ -241,6 +246,8 @@ bool store_bind_slot(struct store *store,
     mdb_txn_abort(txn);
     if (!ok) {
         free(read.buckets);
+        free(read.marks);
+        free(read.skips);
         return false;
     }
     store_names_bind(store, slot, store_names_add(store, topic, partition, id));

@@ -1,5 +1,5 @@
-/* Forgetting a partition: its record and statistics go at once, its rows become garbage under an id that nobody uses
- * again, and are removed in slices by the plans that follow (store_drop.c). */
+/* Forgetting a partition: its record, statistics and marks go at once, its rows and their record ids become garbage
+ * under an id that nobody uses again, and are removed in slices by the plans that follow (store_drop.c). */
 #include "store/store_internal.h"
 
 static int delete_statistics(struct store *store, MDB_txn *txn, uint32_t id)
@@ -32,6 +32,7 @@ static int forget(struct store *store, MDB_txn *txn, const struct store_name *na
         return code == MDB_NOTFOUND ? 0 : code; /* never written: no rows either */
     }
     code = delete_statistics(store, txn, name->id);
+    code = code != 0 ? code : store_marks_forget(store, txn, name->id);
     store_layout_garbage_key(garbage, name->id);
     MDB_val garbage_key = {sizeof(garbage), garbage};
     MDB_val nothing = {0, NULL};

@@ -36,7 +36,8 @@ struct store {
     uint64_t max_bytes;
     uint64_t reserve_bytes; /* of the map, that puts leave free (docs/internals/store.md) */
     MDB_env *env;
-    MDB_dbi rows, buckets, partitions, lanes, meta;
+    MDB_dbi rows, buckets, ids, marks, partitions, lanes, meta;
+    uint32_t indexed_from; /* partition ids below it are of a format that did not keep record ids */
     MDB_txn *read; /* begun by store_read_begin; else reset */
     MDB_cursor *read_cursor;
     bool reading;
@@ -70,6 +71,23 @@ bool store_check_file(const char *file, struct error *error);
 /* Opens the databases of an environment. `create` is MDB_CREATE or 0. */
 int store_open_databases(struct store *store, MDB_txn *txn, unsigned create);
 
+/* The greatest id among a database's values, if that is greater than what is there: u32 when `wide`, else u16. */
+int store_open_greatest(MDB_txn *txn, MDB_dbi dbi, bool wide, uint32_t *greatest);
+
+/* --------------------------------------------------------------------------------------------- store_upgrade.c */
+
+/* Brings a store of the format before to this one, in one transaction, and opens its databases. */
+int store_upgrade(struct store *store);
+
+/* The number under `indexed` in `meta`, 0 if there is none. */
+int store_upgrade_indexed_from(const struct store *store, MDB_txn *txn, uint32_t *indexed_from);
+
+/* ----------------------------------------------------------------------------------------------- store_marks.c */
+
+/* Marks and skips of a partition. On failure the caller frees what is there. */
+int store_marks_read(const struct store *store, MDB_txn *txn, uint32_t partition, struct store_partition *result);
+int store_marks_forget(const struct store *store, MDB_txn *txn, uint32_t partition);
+
 /* ----------------------------------------------------------------------------------------------- store_create.c */
 
 /* Makes a new data.mdb: complete under another name first, so that an empty or half one is always damage. */
@@ -101,6 +119,9 @@ void store_names_free(struct store *store);
  * blocks are allocated beyond the file's end, so that drops still find room on a full disk. Pages free within the file
  * count. 0 or a code of "no room". Writer thread. */
 int store_room_secure(struct store *store, uint64_t used_bytes, uint64_t growth_bytes);
+
+/* Bytes that map and disk could still take, pages free within the file included. A guess: others write to the disk. */
+uint64_t store_room_left(const struct store *store, uint64_t used_bytes);
 
 /* Makes an empty transaction, after which the pages that the last one freed can be used. False: no room even for that.
  */

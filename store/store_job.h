@@ -30,6 +30,7 @@ struct store_job {
     struct store *store;
     MDB_txn *txn;
     MDB_cursor *rows;
+    MDB_cursor *ids;
     const struct checkpoint_plan *plan;
     const struct store_source *source;
     const struct checkpoint_slot *slot; /* the one under way */
@@ -39,17 +40,22 @@ struct store_job {
     uint64_t rows_put;
     uint64_t rows_split;
     uint64_t rows_dropped;
+    uint64_t rows_trimmed;
+    uint64_t rows_erased;
     uint64_t drop_rows_left;
     uint64_t drop_bytes_left;
     uint64_t split_bytes_left;
+    uint64_t id_pages;       /* leaves of the index */
+    uint64_t id_drops_left;  /* ids that drops and trims may still remove */
     bool lane_written[LANES_MAX];
 };
 
-/* A row to be placed: its key, and its bytes behind due_ms. */
+/* A row to be placed: its key, and what its value is made of. */
 struct store_placed {
     uint8_t key[STORE_LAYOUT_ROW_KEY];
     lane_index lane;
     int64_t due_ms;
+    struct record_id id;
     struct span row;
 };
 
@@ -60,6 +66,9 @@ void store_touch_free(struct store_touch *touch);
 /* The statistics of a bucket (key of STORE_LAYOUT_BUCKET_KEY bytes), read at the first touch, count 0 if there are
  * none. Borrowed until the next call. */
 int store_touch_get(struct store_job *job, const uint8_t *key, lane_index lane, struct bucket_stats **stats);
+
+/* Sets least_offset to that of the least row there is. */
+int store_touch_least(struct store_job *job, const uint8_t *key, struct bucket_stats *stats);
 
 /* Writes them all, in key order. */
 int store_touch_flush(struct store_job *job);
@@ -86,7 +95,23 @@ int store_aside_put_back(struct store_job *job, struct store_aside *aside);
 /* Puts rows, bucket by bucket, and counts them in. Sorts `rows`. */
 int store_place(struct store_job *job, struct store_placed *rows, size_t count);
 
-/* ------------------------------------------------------------------- store_put.c, store_split.c, store_drop.c */
+/* -------------------------------------------------------------------------------------------------- store_ids.c */
+
+/* Says where the newest row of an id is: this one, unless one of a greater offset is known. `bytes` is its length. */
+int store_ids_put(struct store_job *job, const struct checkpoint_row *row, size_t bytes);
+
+/* Forgets the id if the row of that offset is the one that is known by it. RECORD_ID_NONE does nothing. */
+int store_ids_remove(struct store_job *job, struct record_id id, int64_t offset);
+
+/* Deletes the index of a forgotten partition, within what is left of the drop budget. */
+int store_ids_drop(struct store_job *job, uint32_t partition, bool *exhausted);
+
+/* ------------------------------------------------------------------------------------------------ store_marks.c */
+
+/* Marks and skips of the slot under way take the place of those that are there; what is equal is not written. */
+int store_marks_write(struct store_job *job);
+
+/* --------------------------------------------------- store_put.c, store_split.c, store_drop.c, store_erase.c */
 
 /* The new rows of the slot under way. */
 int store_put_rows(struct store_job *job);
@@ -96,6 +121,12 @@ int store_split_bucket(struct store_job *job, const struct checkpoint_split *spl
 
 /* Deletes a bucket's rows, within what is left of the budget. */
 int store_drop_bucket(struct store_job *job, const struct bucket_id *id);
+
+/* Deletes a bucket's rows below an offset, within what is left of the same budget. */
+int store_drop_below(struct store_job *job, const struct checkpoint_trim *trim);
+
+/* Deletes one row, in whichever bucket of its time it stands. */
+int store_erase_row(struct store_job *job, const struct checkpoint_erase *erase);
 
 /* Spends what is left of the budget on rows of forgotten partitions. */
 int store_drop_garbage(struct store_job *job);

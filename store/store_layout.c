@@ -3,6 +3,10 @@
 #include <string.h>
 
 #define LEVEL_SHIFT 56
+#define ID_FLAG ((uint64_t)1 << 62) /* turned over in the due of a row with an id: there it differs from the sign */
+#define KIND_MARK 1
+#define KIND_SKIP 2
+#define MARK_PLACE 5 /* of what follows partition id and kind */
 
 void store_layout_put_u16(uint8_t *at, uint16_t value)
 {
@@ -63,6 +67,122 @@ void store_layout_row_offset(uint8_t *key, int64_t offset)
 int64_t store_layout_offset(const uint8_t *row_key)
 {
     return (int64_t)store_layout_u64(row_key + STORE_LAYOUT_BUCKET_KEY);
+}
+
+size_t store_layout_row_head(struct record_id id)
+{
+    return STORE_LAYOUT_ROW_HEAD + (record_id_is_none(id) ? 0 : STORE_LAYOUT_ID);
+}
+
+static void put_id(uint8_t *at, struct record_id id)
+{
+    store_layout_put_u64(at, id.high);
+    store_layout_put_u64(at + 8, id.low);
+}
+
+static struct record_id read_id(const uint8_t *at)
+{
+    return (struct record_id){store_layout_u64(at), store_layout_u64(at + 8)};
+}
+
+void store_layout_put_row_head(uint8_t *value, int64_t due_ms, struct record_id id)
+{
+    if (record_id_is_none(id)) {
+        store_layout_put_u64(value, (uint64_t)due_ms);
+        return;
+    }
+    store_layout_put_u64(value, (uint64_t)due_ms ^ ID_FLAG);
+    put_id(value + STORE_LAYOUT_ROW_HEAD, id);
+}
+
+bool store_layout_row(const uint8_t *value, size_t length, struct store_row *row)
+{
+    if (length < STORE_LAYOUT_ROW_HEAD) {
+        return false;
+    }
+    size_t head = STORE_LAYOUT_ROW_HEAD;
+    uint64_t due = store_layout_u64(value);
+    row->id = RECORD_ID_NONE;
+    if (((due << 1) ^ due) >> 63 != 0) {
+        head += STORE_LAYOUT_ID;
+        due ^= ID_FLAG;
+        if (length < head) {
+            return false;
+        }
+        row->id = read_id(value + STORE_LAYOUT_ROW_HEAD);
+    }
+    row->due_ms = (int64_t)due;
+    row->bytes = (struct span){value + head, length - head};
+    return true;
+}
+
+void store_layout_id_key(uint8_t *key, uint32_t partition, struct record_id id)
+{
+    store_layout_put_u32(key, partition);
+    put_id(key + STORE_LAYOUT_PREFIX, id);
+}
+
+void store_layout_put_event(uint8_t *value, uint16_t lane_id, const struct stored_event *event)
+{
+    store_layout_put_u16(value, lane_id);
+    store_layout_put_u64(value + 2, (uint64_t)event->due_ms);
+    store_layout_put_u64(value + 10, (uint64_t)event->offset);
+    store_layout_put_u64(value + 18, (uint64_t)event->root);
+    store_layout_put_u32(value + 26, event->bytes);
+}
+
+void store_layout_event(const uint8_t *value, uint16_t *lane_id, struct stored_event *event)
+{
+    *lane_id = store_layout_u16(value);
+    event->due_ms = (int64_t)store_layout_u64(value + 2);
+    event->offset = (int64_t)store_layout_u64(value + 10);
+    event->root = (int64_t)store_layout_u64(value + 18);
+    event->bytes = store_layout_u32(value + 26);
+}
+
+static void begin_mark(struct store_mark *at, uint32_t partition, uint8_t kind, int64_t offset)
+{
+    *at = (struct store_mark){0};
+    store_layout_put_u32(at->key, partition);
+    at->key[STORE_LAYOUT_PREFIX] = kind;
+    store_layout_put_u64(at->key + MARK_PLACE, (uint64_t)offset);
+}
+
+void store_layout_mark(struct store_mark *at, uint32_t partition, const struct mark *mark)
+{
+    begin_mark(at, partition, KIND_MARK, mark->offset);
+    put_id(at->key + MARK_PLACE + 8, mark->id);
+    store_layout_put_u64(at->value, (uint64_t)mark->end);
+    at->key_length = MARK_PLACE + 8 + STORE_LAYOUT_ID;
+    at->value_length = STORE_LAYOUT_MARK_VALUE;
+}
+
+void store_layout_skip(struct store_mark *at, uint32_t partition, const struct skip *skip)
+{
+    begin_mark(at, partition, KIND_SKIP, skip->offset);
+    store_layout_put_u64(at->key + MARK_PLACE + 8, (uint64_t)skip->skipped);
+    at->key_length = MARK_PLACE + 16;
+}
+
+bool store_layout_read_mark(const uint8_t *key, const uint8_t *value, struct mark *mark, struct skip *skip)
+{
+    int64_t offset = (int64_t)store_layout_u64(key + MARK_PLACE);
+    if (key[STORE_LAYOUT_PREFIX] == KIND_MARK) {
+        *mark = (struct mark){read_id(key + MARK_PLACE + 8), offset, (int64_t)store_layout_u64(value)};
+        return true;
+    }
+    *skip = (struct skip){offset, (int64_t)store_layout_u64(key + MARK_PLACE + 8)};
+    return false;
+}
+
+bool store_layout_mark_valid(const uint8_t *key, size_t key_length, size_t value_length)
+{
+    if (key_length <= STORE_LAYOUT_PREFIX) {
+        return false;
+    }
+    return key[STORE_LAYOUT_PREFIX] == KIND_MARK
+               ? key_length == MARK_PLACE + 8 + STORE_LAYOUT_ID && value_length == STORE_LAYOUT_MARK_VALUE
+               : key[STORE_LAYOUT_PREFIX] == KIND_SKIP && key_length == MARK_PLACE + 16 && value_length == 0;
 }
 
 void store_layout_put_stats(uint8_t *value, const struct bucket_stats *stats)

@@ -1,4 +1,4 @@
-/* Opening and closing: size, directory, lock, check, LMDB, format, in this order. */
+/* Opening and closing: size, directory, lock, check, LMDB, format, upgrade, in this order. */
 #include "store/store_internal.h"
 
 #include <errno.h>
@@ -17,12 +17,15 @@
 #define RESERVE_MOST ((uint64_t)256 * 1024 * 1024)
 #define RESERVE_SHARE 8
 #define DATABASES 8
+#define FORMAT_LEAST 1 /* that is brought to STORE_FORMAT */
 #define READERS 16 /* the owner's turn, a scan, usage, and tools that look in */
 
 int store_open_databases(struct store *store, MDB_txn *txn, unsigned create)
 {
     int code = mdb_dbi_open(txn, "rows", create, &store->rows);
     code = code != 0 ? code : mdb_dbi_open(txn, "buckets", create, &store->buckets);
+    code = code != 0 ? code : mdb_dbi_open(txn, "ids", create, &store->ids);
+    code = code != 0 ? code : mdb_dbi_open(txn, "marks", create, &store->marks);
     code = code != 0 ? code : mdb_dbi_open(txn, "partitions", create, &store->partitions);
     code = code != 0 ? code : mdb_dbi_open(txn, "lanes", create, &store->lanes);
     return code != 0 ? code : mdb_dbi_open(txn, "meta", create, &store->meta);
@@ -60,28 +63,46 @@ static bool make_directory(const char *path, struct error *error)
     return true;
 }
 
-/* Reads format and next ids. Ids of rows count too: those of forgotten partitions may still wait for their removal. */
-static bool check_format(struct store *store, MDB_txn *txn, struct error *error)
+static bool not_ours(const struct store *store, struct error *error)
 {
+    return error_set(error, ERROR_CORRUPT,
+                     "store %s: data.mdb is not a store of tarry: give store.path a directory of its own", store->path);
+}
+
+static bool opening_failed(const struct store *store, int code, struct error *error)
+{
+    return code == MDB_NOTFOUND ? not_ours(store, error)
+                                : store_error(store->path, code, "opening its databases", error);
+}
+
+/* The format, read before anything else: what databases there are depends on it. */
+static bool read_format(struct store *store, uint32_t *format, struct error *error)
+{
+    MDB_txn *txn = NULL;
     MDB_val key = {6, (void *)(uintptr_t) "format"};
-    MDB_val value;
-    int code = mdb_get(txn, store->meta, &key, &value);
-    if (code == MDB_NOTFOUND || (code == 0 && value.mv_size != 4)) {
-        return error_set(error, ERROR_CORRUPT,
-                         "store %s: data.mdb is not a store of tarry: give store.path a directory of its own",
-                         store->path);
+    MDB_val value = {0, NULL};
+    int code = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn);
+    code = code != 0 ? code : mdb_dbi_open(txn, "meta", 0, &store->meta);
+    code = code != 0 ? code : mdb_get(txn, store->meta, &key, &value);
+    *format = value.mv_size == 4 ? store_layout_u32(value.mv_data) : 0;
+    if (txn != NULL) {
+        mdb_txn_abort(txn);
     }
     if (code != 0) {
-        return store_error(store->path, code, "reading its format", error);
+        return opening_failed(store, code, error);
     }
-    uint32_t format = store_layout_u32(value.mv_data);
+    return value.mv_size == 4 || not_ours(store, error);
+}
+
+static bool check_format(const struct store *store, uint32_t format, struct error *error)
+{
     if (format > STORE_FORMAT) {
         return error_set(error, ERROR_TOO_NEW,
                          "store %s: format %" PRIu32
                          " was written by a later version, this one knows %d: install the later one",
                          store->path, format, STORE_FORMAT);
     }
-    return format == STORE_FORMAT ||
+    return format >= FORMAT_LEAST ||
            error_set(error, ERROR_CORRUPT, "store %s: unknown format %" PRIu32, store->path, format);
 }
 
@@ -103,8 +124,7 @@ static int greatest_prefix(MDB_txn *txn, MDB_dbi dbi, uint32_t *greatest)
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
-/* The greatest id among a database's values: u32 when `wide`, else u16. */
-static int greatest_value(MDB_txn *txn, MDB_dbi dbi, bool wide, uint32_t *greatest)
+int store_open_greatest(MDB_txn *txn, MDB_dbi dbi, bool wide, uint32_t *greatest)
 {
     MDB_cursor *cursor = NULL;
     int code = mdb_cursor_open(txn, dbi, &cursor);
@@ -125,14 +145,41 @@ static int greatest_value(MDB_txn *txn, MDB_dbi dbi, bool wide, uint32_t *greate
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
+/* Of partitions whose rows are garbage: what is noted there will be removed, whoever has that id by then. */
+static int greatest_garbage(MDB_txn *txn, MDB_dbi meta, uint32_t *greatest)
+{
+    MDB_cursor *cursor = NULL;
+    int code = mdb_cursor_open(txn, meta, &cursor);
+    if (code != 0) {
+        return code;
+    }
+    uint8_t from[STORE_LAYOUT_GARBAGE_KEY];
+    store_layout_garbage_key(from, 0);
+    MDB_val key = {sizeof(from), from};
+    MDB_val value;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    while (code == 0 && key.mv_size == sizeof(from) && memcmp(key.mv_data, from, sizeof(from) - 4) == 0) {
+        uint32_t id = store_layout_u32((const uint8_t *)key.mv_data + sizeof(from) - 4);
+        *greatest = id > *greatest ? id : *greatest;
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? 0 : code;
+}
+
+/* Ids of rows count too: those of forgotten partitions may still wait for their removal. */
 static int read_next_ids(struct store *store, MDB_txn *txn)
 {
     uint32_t partition = 0;
     uint32_t lane = 0;
-    int code = greatest_value(txn, store->partitions, true, &partition);
+    int code = store_open_greatest(txn, store->partitions, true, &partition);
     code = code != 0 ? code : greatest_prefix(txn, store->rows, &partition);
     code = code != 0 ? code : greatest_prefix(txn, store->buckets, &partition);
-    code = code != 0 ? code : greatest_value(txn, store->lanes, false, &lane);
+    code = code != 0 ? code : greatest_prefix(txn, store->ids, &partition);
+    code = code != 0 ? code : greatest_garbage(txn, store->meta, &partition);
+    code = code != 0 ? code : store_open_greatest(txn, store->lanes, false, &lane);
+    code = code != 0 ? code : store_upgrade_indexed_from(store, txn, &store->indexed_from);
+    partition = partition + 1 < store->indexed_from ? store->indexed_from - 1 : partition;
     store->names.next_partition = partition + 1;
     store->names.next_lane = lane + 1;
     return code;
@@ -167,30 +214,34 @@ static int open_environment(struct store *store, const char *file)
     return code != 0 ? code : mdb_env_open(store->env, store->path, MDB_NOTLS, 0600);
 }
 
-static bool prepare(struct store *store, struct error *error)
+static int open_databases(struct store *store)
 {
     MDB_txn *txn = NULL;
     int code = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn);
     if (code != 0) {
-        return store_error(store->path, code, "opening", error);
+        return code;
     }
     code = store_open_databases(store, txn, 0);
-    bool ok =
-        code == 0
-            ? check_format(store, txn, error)
-            : (code == MDB_NOTFOUND
-                   ? error_set(error, ERROR_CORRUPT,
-                               "store %s: data.mdb is not a store of tarry: give store.path a directory of its own",
-                               store->path)
-                   : store_error(store->path, code, "opening its databases", error));
-    code = ok ? read_next_ids(store, txn) : 0;
-    ok = ok && (code == 0 || store_error(store->path, code, "reading its names", error));
-    code = ok ? mdb_txn_commit(txn) : 0; /* keeps the database handles */
-    if (!ok) {
+    code = code != 0 ? code : read_next_ids(store, txn);
+    if (code != 0) {
         mdb_txn_abort(txn);
+        return code;
+    }
+    return mdb_txn_commit(txn); /* keeps the database handles */
+}
+
+static bool prepare(struct store *store, struct error *error)
+{
+    uint32_t format = 0;
+    if (!read_format(store, &format, error) || !check_format(store, format, error)) {
         return false;
     }
-    code = code != 0 ? code : mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read);
+    int code = format < STORE_FORMAT ? store_upgrade(store) : 0;
+    code = code != 0 ? code : open_databases(store);
+    if (code != 0) {
+        return opening_failed(store, code, error);
+    }
+    code = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->read);
     code = code != 0 ? code : mdb_cursor_open(store->read, store->rows, &store->read_cursor);
     if (code != 0) {
         return store_error(store->path, code, "opening", error);

@@ -12,28 +12,35 @@ static int by_key(const void *a, const void *b)
 static void fill(void *at, const struct store_placed *row)
 {
     uint8_t *bytes = at;
-    store_layout_put_u64(bytes, (uint64_t)row->due_ms);
+    store_layout_put_row_head(bytes, row->due_ms, row->id);
     if (row->row.length > 0) {
-        memcpy(bytes + STORE_LAYOUT_ROW_HEAD, row->row.data, row->row.length);
+        memcpy(bytes + store_layout_row_head(row->id), row->row.data, row->row.length);
     }
 }
 
-/* Writes a row; *before is the length of one that it replaces, SIZE_MAX if it is new. */
+/* Writes a row; *before is the length of one that it replaces, SIZE_MAX if it is new. The id of the replaced one no
+ * longer leads here. */
 static int put_row(struct store_job *job, struct store_placed *row, size_t *before)
 {
+    struct store_row replaced = {.id = RECORD_ID_NONE};
     MDB_val key = {STORE_LAYOUT_ROW_KEY, row->key};
-    MDB_val value = {STORE_LAYOUT_ROW_HEAD + row->row.length, NULL};
+    MDB_val value = {store_layout_row_head(row->id) + row->row.length, NULL};
     *before = SIZE_MAX;
     int code = mdb_cursor_put(job->rows, &key, &value, MDB_NOOVERWRITE | MDB_RESERVE);
     if (code == MDB_KEYEXIST) {
-        *before = value.mv_size - STORE_LAYOUT_ROW_HEAD;
-        value.mv_size = STORE_LAYOUT_ROW_HEAD + row->row.length;
+        if (!store_layout_row(value.mv_data, value.mv_size, &replaced)) {
+            return MDB_CORRUPTED;
+        }
+        *before = replaced.bytes.length;
+        value.mv_size = store_layout_row_head(row->id) + row->row.length;
         code = mdb_cursor_put(job->rows, &key, &value, MDB_RESERVE);
     }
-    if (code == 0) {
-        fill(value.mv_data, row);
+    if (code != 0) {
+        return code;
     }
-    return code;
+    fill(value.mv_data, row);
+    return record_id_equal(replaced.id, row->id) ? 0
+                                                 : store_ids_remove(job, replaced.id, store_layout_offset(row->key));
 }
 
 static void count_in(struct bucket_stats *stats, const struct store_placed *row, size_t before)

@@ -38,11 +38,25 @@ static int prepare(struct store_job *job, const struct checkpoint_row *row, stru
     placed->row = job->source->row(row->ref, job->source->context);
     placed->lane = row->bucket.lane;
     placed->due_ms = row->due_ms;
-    if (placed->row.data == NULL || placed->row.length > STORE_ROW_MAX || row->offset < 0) {
+    placed->id = row->id;
+    if (placed->row.data == NULL || placed->row.length > STORE_ROW_MAX || row->offset < 0 ||
+        row->due_ms >= STORE_DUE_BOUND || row->due_ms < -STORE_DUE_BOUND) {
         return EINVAL;
     }
     store_layout_row_offset(placed->key, row->offset);
     return store_put_bucket_key(job, row->bucket, placed->key);
+}
+
+/* Not from what was placed: that was sorted for its own tree. */
+static int put_ids(struct store_job *job, const struct checkpoint_row *rows, size_t count)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (!record_id_is_none(rows[i].id)) {
+            code = store_ids_put(job, &rows[i], job->source->row(rows[i].ref, job->source->context).length);
+        }
+    }
+    return code;
 }
 
 int store_put_rows(struct store_job *job)
@@ -58,6 +72,7 @@ int store_put_rows(struct store_job *job)
             count += code == 0 ? 1 : 0;
         }
         code = code != 0 ? code : store_place(job, placed, count);
+        code = code != 0 ? code : put_ids(job, job->slot->rows + done, count);
         done += count;
     }
     free(placed);

@@ -10,17 +10,20 @@ static bool unbound(struct store *store, slot_index slot, struct bucket_id id, s
                      (unsigned)id.lane);
 }
 
-/* One row into `row`; false if the cursor has left the bucket or reached the limit. */
-static bool
-take_row(const MDB_val *key, const MDB_val *value, const uint8_t *bucket, int64_t below, struct scanned_row *row)
+/* False if the cursor has left the bucket or reached the limit. */
+static bool is_in(const MDB_val *key, const uint8_t *bucket, int64_t below)
 {
-    if (memcmp(key->mv_data, bucket, STORE_LAYOUT_BUCKET_KEY) != 0 || store_layout_offset(key->mv_data) >= below) {
-        return false;
+    return memcmp(key->mv_data, bucket, STORE_LAYOUT_BUCKET_KEY) == 0 && store_layout_offset(key->mv_data) < below;
+}
+
+static int take_row(const MDB_val *key, const MDB_val *value, struct scanned_row *row)
+{
+    struct store_row found;
+    if (!store_layout_row(value->mv_data, value->mv_size, &found)) {
+        return MDB_CORRUPTED;
     }
-    row->offset = store_layout_offset(key->mv_data);
-    row->due_ms = (int64_t)store_layout_u64(value->mv_data);
-    row->bytes = (uint32_t)(value->mv_size - STORE_LAYOUT_ROW_HEAD);
-    return true;
+    *row = (struct scanned_row){store_layout_offset(key->mv_data), found.due_ms, (uint32_t)found.bytes.length};
+    return 0;
 }
 
 static int scan_rows(MDB_cursor *cursor,
@@ -30,7 +33,6 @@ static int scan_rows(MDB_cursor *cursor,
                      size_t *count,
                      bool *end)
 {
-    struct scanned_row beyond;
     MDB_val key = {STORE_LAYOUT_ROW_KEY, from};
     MDB_val value;
     uint8_t bucket[STORE_LAYOUT_BUCKET_KEY];
@@ -38,16 +40,13 @@ static int scan_rows(MDB_cursor *cursor,
     *count = 0;
     *end = false;
     int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    while (code == 0) {
-        bool room = *count < scan->rows_max;
-        if (!take_row(&key, &value, bucket, scan->below_offset, room ? &rows[*count] : &beyond)) {
-            break;
-        }
-        if (!room) {
+    while (code == 0 && is_in(&key, bucket, scan->below_offset)) {
+        if (*count == scan->rows_max) {
             return 0;
         }
-        (*count)++;
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+        code = take_row(&key, &value, &rows[*count]);
+        *count += code == 0 ? 1 : 0;
+        code = code != 0 ? code : mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
     }
     *end = code == 0 || code == MDB_NOTFOUND;
     return *end ? 0 : code;
@@ -116,10 +115,11 @@ bool store_read(
         return error_set(error, ERROR_NOT_FOUND, "store %s: no row at offset %" PRId64 " of bucket %u/%" PRId64,
                          store->path, offset, (unsigned)id.level, id.number);
     }
-    if (code != 0 || value.mv_size < STORE_LAYOUT_ROW_HEAD) {
+    struct store_row found;
+    if (code != 0 || !store_layout_row(value.mv_data, value.mv_size, &found)) {
         return store_error(store->path, code != 0 ? code : MDB_CORRUPTED, "reading a row", error);
     }
-    *row = (struct span){(const uint8_t *)value.mv_data + STORE_LAYOUT_ROW_HEAD, value.mv_size - STORE_LAYOUT_ROW_HEAD};
+    *row = found.bytes;
     return true;
 }
 

@@ -38,19 +38,43 @@ static int allocate(struct store *store, int fd, uint64_t from, uint64_t end)
     return store_error_is_full(errno) ? errno : 0; /* a file system that cannot: the write itself will tell */
 }
 
+/* What is kept allocated beyond the file's end. */
+static uint64_t disk_reserve(const struct store *store)
+{
+    return store->reserve_bytes / 2 < DISK_RESERVE_MOST ? store->reserve_bytes / 2 : DISK_RESERVE_MOST;
+}
+
 int store_room_secure(struct store *store, uint64_t used_bytes, uint64_t growth_bytes)
 {
     struct stat found;
     int fd = -1;
-    uint64_t reserve = store->reserve_bytes / 2 < DISK_RESERVE_MOST ? store->reserve_bytes / 2 : DISK_RESERVE_MOST;
     if (mdb_env_get_fd(store->env, &fd) != 0 || fstat(fd, &found) != 0) {
         return 0;
     }
     uint64_t file_bytes = (uint64_t)found.st_size;
     uint64_t within = file_bytes > used_bytes ? file_bytes - used_bytes : 0;
-    uint64_t wanted = growth_bytes + reserve;
+    uint64_t wanted = growth_bytes + disk_reserve(store);
     uint64_t end = wanted > within ? file_bytes + (wanted - within) : file_bytes;
     return end <= store->secured_bytes || end == file_bytes ? 0 : allocate(store, fd, file_bytes, end);
+}
+
+uint64_t store_room_left(const struct store *store, uint64_t used_bytes)
+{
+    MDB_envinfo info = {0};
+    struct statvfs disk;
+    struct stat found;
+    int fd = -1;
+    if (mdb_env_info(store->env, &info) != 0 || info.me_mapsize < used_bytes) {
+        return 0;
+    }
+    uint64_t room = info.me_mapsize - used_bytes;
+    if (mdb_env_get_fd(store->env, &fd) != 0 || fstat(fd, &found) != 0 || statvfs(store->path, &disk) != 0) {
+        return room;
+    }
+    uint64_t file_bytes = (uint64_t)found.st_size;
+    uint64_t on_disk = file_bytes > used_bytes ? file_bytes - used_bytes : 0;
+    on_disk += disk_reserve(store) + (uint64_t)disk.f_bavail * disk.f_frsize;
+    return room < on_disk ? room : on_disk;
 }
 
 bool store_room_make(struct store *store)

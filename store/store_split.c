@@ -28,23 +28,28 @@ static void free_portion(struct portion *portion)
 }
 
 /* Offsets into `bytes` until it stops growing: the spans are set by fix_spans. */
-static void copy_row(struct portion *portion, const MDB_val *key, const MDB_val *value, lane_index lane)
+static int copy_row(struct portion *portion, const MDB_val *key, const MDB_val *value, lane_index lane)
 {
+    struct store_row from;
+    if (!store_layout_row(value->mv_data, value->mv_size, &from)) {
+        return MDB_CORRUPTED;
+    }
     struct store_placed *row = &portion->rows[portion->count++];
-    size_t length = value->mv_size - STORE_LAYOUT_ROW_HEAD;
-    const uint8_t *from = value->mv_data;
+    size_t length = from.bytes.length;
     if (portion->bytes == NULL || portion->room - portion->length < length) {
         portion->room = (portion->length + length) * 2;
         portion->bytes = memory_resize(portion->bytes, portion->room, 1);
     }
     if (length > 0) {
-        memcpy(portion->bytes + portion->length, from + STORE_LAYOUT_ROW_HEAD, length);
+        memcpy(portion->bytes + portion->length, from.bytes.data, length);
     }
     portion->length += length;
     memcpy(row->key, key->mv_data, STORE_LAYOUT_ROW_KEY);
     row->lane = lane;
-    row->due_ms = (int64_t)store_layout_u64(from);
+    row->due_ms = from.due_ms;
+    row->id = from.id;
     row->row = (struct span){NULL, length};
+    return 0;
 }
 
 static void fix_spans(struct portion *portion, uint8_t child_level)
@@ -81,8 +86,8 @@ static int take_out(struct store_job *job, const uint8_t *bucket, lane_index lan
         if (portion->count == portion->rows_most || (portion->count > 0 && portion->length + value.mv_size > most)) {
             return 0;
         }
-        copy_row(portion, &key, &value, lane);
-        code = mdb_cursor_del(job->rows, 0);
+        code = copy_row(portion, &key, &value, lane);
+        code = code != 0 ? code : mdb_cursor_del(job->rows, 0);
         code = code != 0 ? code : mdb_cursor_get(job->rows, &key, &value, MDB_NEXT);
     }
     portion->exhausted = code == MDB_NOTFOUND;

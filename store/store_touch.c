@@ -79,6 +79,22 @@ int store_touch_get(struct store_job *job, const uint8_t *key, lane_index lane, 
     return 0;
 }
 
+int store_touch_least(struct store_job *job, const uint8_t *key, struct bucket_stats *stats)
+{
+    MDB_val row = {STORE_LAYOUT_BUCKET_KEY, (void *)(uintptr_t)key};
+    MDB_val value;
+    int code = mdb_cursor_get(job->rows, &row, &value, MDB_SET_RANGE);
+    if (code != 0 && code != MDB_NOTFOUND) {
+        return code;
+    }
+    bool there = code == 0 && memcmp(row.mv_data, key, STORE_LAYOUT_BUCKET_KEY) == 0;
+    if (there != (stats->count > 0)) {
+        return MDB_CORRUPTED;
+    }
+    stats->least_offset = there ? store_layout_offset(row.mv_data) : stats->least_offset;
+    return 0;
+}
+
 static int by_key(const void *a, const void *b)
 {
     return memcmp(((const struct store_touched *)a)->key, ((const struct store_touched *)b)->key,

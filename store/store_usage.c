@@ -7,8 +7,8 @@
 
 int store_usage_of(const struct store *store, MDB_txn *txn, uint64_t *bytes)
 {
-    const MDB_dbi all[] = {FREE_DBI,          MAIN_DBI,     store->rows, store->buckets,
-                           store->partitions, store->lanes, store->meta};
+    const MDB_dbi all[] = {FREE_DBI,     MAIN_DBI,          store->rows,  store->buckets, store->ids,
+                           store->marks, store->partitions, store->lanes, store->meta};
     uint64_t pages = META_PAGES;
     unsigned page_bytes = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

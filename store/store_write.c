@@ -1,5 +1,5 @@
-/* A plan as one LMDB transaction: drops first, as they make room, then splits, then new rows, then what all of them
- * changed. */
+/* A plan as one LMDB transaction: drops, trims and erases first, as they make room, then splits, then new rows, then
+ * what all of them changed. */
 #include "store/store_job.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include "base/memory.h"
 
 #define ROW_OVERHEAD 48 /* key, due_ms, LMDB's node */
+#define ID_BYTES 144     /* of a record id: in its row, and an entry in a page half full */
+#define MARK_BYTES 96    /* the same for a mark */
 
 static bool has_rows(const struct checkpoint_plan *plan)
 {
@@ -51,13 +53,20 @@ static int apply_slot(struct store_job *job)
     for (size_t i = 0; i < slot->drop_count && code == 0; i++) {
         code = store_drop_bucket(job, &slot->drops[i]);
     }
+    for (size_t i = 0; i < slot->trim_count && code == 0; i++) {
+        code = store_drop_below(job, &slot->trims[i]);
+    }
+    for (size_t i = 0; i < slot->erase_count && code == 0; i++) {
+        code = store_erase_row(job, &slot->erases[i]);
+    }
     for (size_t i = 0; i < slot->split_count && code == 0; i++) {
         code = store_split_bucket(job, &slot->splits[i]);
     }
-    return code != 0 ? code : store_put_rows(job);
+    code = code != 0 ? code : store_put_rows(job);
+    return code != 0 ? code : store_marks_write(job);
 }
 
-/* Puts leave the reserve free, splits (without which nothing more is loaded) half of it, drops may use all. */
+/* Puts leave the reserve free, splits (without which nothing more is loaded) half of it, what makes room uses all. */
 static int check_reserve(const struct store_job *job, uint64_t used)
 {
     uint64_t reserve = has_rows(job->plan)   ? job->store->reserve_bytes
@@ -70,15 +79,27 @@ static int check_reserve(const struct store_job *job, uint64_t used)
  * only secured. */
 static uint64_t growth_of(const struct store_job *job)
 {
+    uint64_t ids = 0;
     uint64_t bytes = 64 * job->page_bytes;
     for (size_t i = 0; i < job->plan->slot_count; i++) {
         const struct checkpoint_slot *slot = &job->plan->slots[i];
         for (size_t j = 0; j < slot->row_count; j++) {
             uint64_t length = job->source->row(slot->rows[j].ref, job->source->context).length + ROW_OVERHEAD;
             bytes += length > job->page_bytes / 2 ? length + job->page_bytes : length + length / 4;
+            ids += record_id_is_none(slot->rows[j].id) ? 0 : 1;
         }
+        bytes += (slot->mark_count + slot->skip_count) * MARK_BYTES;
     }
-    return bytes;
+    return bytes + ids * ID_BYTES + (ids < job->id_pages ? ids : job->id_pages) * job->page_bytes;
+}
+
+/* Ids lie anywhere in their index: to remove one costs the copy of a page, until all pages were copied. So many are
+ * allowed as there surely is room for, even if the store is full but for its reserve. */
+static void bound_id_drops(struct store_job *job, uint64_t used)
+{
+    uint64_t room = store_room_left(job->store, used) / 4;
+    uint64_t pages = (room < STORE_DROP_BYTES_MAX ? room : STORE_DROP_BYTES_MAX) / job->page_bytes + 1;
+    job->id_drops_left = job->id_pages <= pages ? UINT64_MAX : pages;
 }
 
 /* Refuses rows before anything is touched when they surely find no room. */
@@ -86,6 +107,7 @@ static int secure_room(struct store_job *job)
 {
     uint64_t used = 0;
     int code = store_usage_of(job->store, job->txn, &used);
+    bound_id_drops(job, used);
     if (code != 0 || !has_rows(job->plan)) {
         return code;
     }
@@ -116,12 +138,29 @@ static void start_budgets(struct store_job *job)
     memcpy(job->lane_written, job->store->lane_written, sizeof(job->lane_written));
 }
 
-static int page_size(struct store_job *job)
+static int read_sizes(struct store_job *job)
 {
-    MDB_stat stat;
-    int code = mdb_stat(job->txn, job->store->rows, &stat);
-    job->page_bytes = code == 0 ? stat.ms_psize : 0;
+    MDB_stat stat = {0};
+    int code = mdb_stat(job->txn, job->store->ids, &stat);
+    job->page_bytes = stat.ms_psize;
+    job->id_pages = stat.ms_leaf_pages;
     return code;
+}
+
+static int open_cursors(struct store_job *job)
+{
+    int code = mdb_cursor_open(job->txn, job->store->rows, &job->rows);
+    return code != 0 ? code : mdb_cursor_open(job->txn, job->store->ids, &job->ids);
+}
+
+static void close_cursors(struct store_job *job)
+{
+    if (job->rows != NULL) {
+        mdb_cursor_close(job->rows);
+    }
+    if (job->ids != NULL) {
+        mdb_cursor_close(job->ids);
+    }
 }
 
 static int run(struct store_job *job)
@@ -131,12 +170,10 @@ static int run(struct store_job *job)
         return code;
     }
     start_budgets(job);
-    code = page_size(job);
-    code = code != 0 ? code : mdb_cursor_open(job->txn, job->store->rows, &job->rows);
+    code = read_sizes(job);
+    code = code != 0 ? code : open_cursors(job);
     code = code != 0 ? code : apply(job);
-    if (job->rows != NULL) {
-        mdb_cursor_close(job->rows);
-    }
+    close_cursors(job);
     if (code != 0) {
         mdb_txn_abort(job->txn);
         return code;
@@ -159,6 +196,8 @@ static void hand_over(struct store_job *job, struct store_result *result)
         .rows_put = job->rows_put,
         .rows_split = job->rows_split,
         .rows_dropped = job->rows_dropped,
+        .rows_trimmed = job->rows_trimmed,
+        .rows_erased = job->rows_erased,
         .used_bytes = used,
     };
     for (size_t i = 0; i < job->touch.count; i++) {

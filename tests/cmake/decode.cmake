@@ -1,9 +1,10 @@
 # Decoding: from a record to what, when and where, and the row that keeps it.
-set(decode_tests delay_text time_text json_scan target decode decode_envelope decode_fingerprint row)
+set(decode_tests delay_text time_text json_scan target decode decode_envelope decode_fingerprint decode_root row)
 set(sources_json_scan support/json_oracle.c)
 set(sources_decode support/sample_record.c)
 set(sources_decode_envelope support/sample_record.c support/json_oracle.c)
 set(sources_decode_fingerprint support/sample_record.c)
+set(sources_decode_root support/sample_record.c)
 set(sources_row support/sample_record.c)
 foreach(stem ${decode_tests})
     tarry_test(test_${stem} FOLDER unit LABEL unit ROOMS bridge SOURCES ${sources_${stem}})

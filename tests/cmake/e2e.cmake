@@ -1,13 +1,15 @@
 # End to end: the real tarry and a real Kafka. Each program starts a broker of its own and has the machine to itself.
 add_library(support_e2e STATIC support/await.c support/claims.c support/http_get.c support/ledger.c support/scene.c
-    support/tarry_process.c support/temp.c)
+    support/scene_instance.c support/tarry_process.c support/temp.c)
 target_include_directories(support_e2e PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(support_e2e PRIVATE tarry_options PUBLIC support_kafka room_scheduler room_base PkgConfig::CMOCKA)
 
+# tarry_e2e(NAME TIMEOUT [LABEL...]): further labels beside e2e.
 function(tarry_e2e name timeout)
     tarry_test(${name} FOLDER e2e LABEL e2e TIMEOUT ${timeout} LIBRARIES support_e2e)
     add_dependencies(${name} tarry)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
+    set_property(TEST ${name} APPEND PROPERTY LABELS ${ARGN})
 endfunction()
 
 tarry_e2e(e2e_example 180)
@@ -21,5 +23,11 @@ tarry_e2e(e2e_disk 300)
 tarry_e2e(e2e_hostile 240)
 tarry_e2e(e2e_pressure 420)
 tarry_e2e(e2e_wheel 240)
+tarry_e2e(e2e_exact 420 exactly_once)
+tarry_e2e(e2e_exact_trouble 180 exactly_once)
+tarry_e2e(e2e_exact_change 300 exactly_once)
+tarry_e2e(e2e_takeover 420 exactly_once)
+tarry_e2e(e2e_takeover_changed 300 exactly_once)
+tarry_e2e(e2e_copy 300 exactly_once)
 
 tarry_test(test_ledger FOLDER unit LABEL unit SOURCES support/ledger.c ROOMS base)

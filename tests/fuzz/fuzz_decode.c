@@ -54,6 +54,11 @@ static void check_row(const struct sample *sample, const struct decoded *decoded
     FUZZ_CHECK(row_decode(buffer_span(&buffer), &row, &error));
     FUZZ_CHECK(span_equal(row.record.value, sample->record.value));
     FUZZ_CHECK(row.record.header_count == sample->record.header_count);
+    int64_t root;
+    int64_t root_timestamp_ms;
+    struct refusal unreadable;
+    FUZZ_CHECK(decode_root(&sample->record, &root, &root_timestamp_ms, &unreadable) || refusal != NULL);
+    FUZZ_CHECK(row.root == root && row.root_timestamp_ms == root_timestamp_ms);
     if (refusal == NULL) {
         FUZZ_CHECK(span_equal(row.decoded.value, decoded->value) && span_equal(row.decoded.id, decoded->id));
         FUZZ_CHECK(span_equal(row.decoded.target, decoded->target) && row.decoded.due_ms == decoded->due_ms);

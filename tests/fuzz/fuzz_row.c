@@ -27,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_within(bytes, row.decoded.key);
     check_within(bytes, row.decoded.value);
     check_within(bytes, row.decoded.id);
+    FUZZ_CHECK(row.root == -1 ? row.root_timestamp_ms == -1 : row.root >= 0 && row.root < row.record.offset);
+    FUZZ_CHECK(row.root_timestamp_ms >= -1);
     while (row_next_header(&row.headers, &header, &damaged)) {
         check_within(bytes, header.name);
         check_within(bytes, header.value);

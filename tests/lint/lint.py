@@ -53,7 +53,7 @@ INCLUDES = {
 
 # Header of a library -> the files that adapt it.
 THIRD_PARTY = {
-    "librdkafka/*": ["bridge/kafka_*.[ch]", "bridge/source*.[ch]", "bridge/sink*.[ch]", "bridge/admin*.[ch]", "bridge/mock_cluster.c", "bridge/playground.c"],
+    "librdkafka/*": ["bridge/kafka_*.[ch]", "bridge/source*.[ch]", "bridge/sink*.[ch]", "bridge/admin*.[ch]", "bridge/topic_facts.c", "bridge/mock_cluster.c", "bridge/playground.c"],
     "lmdb.h": ["store/store_internal.h", "store/store*.c"],
     "yaml.h": ["ops/yaml_tree.c"],
     "cjson/*": ["ops/json.c", "ops/config_schema.c"],

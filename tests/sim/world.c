@@ -7,174 +7,20 @@
 #include "base/memory.h"
 #include "tests/sim/world_state.h"
 
-#define STEPS_MAX 400000
+#define STEPS_MAX 100000
 #define IDLE_STEPS_MAX 12
 #define STOP_MAX_MS (30 * MINUTE_MS)
-
-static void produce(struct world *world)
-{
-    struct world_partition *partition =
-        &world->partitions[random_below(&world->random, (uint64_t)world->traits.partitions)];
-    int64_t hole = world_chance(world, 15) ? random_between(&world->random, 1, 5) : 0;
-    GROW_FOR_ONE(partition->records, partition->count, partition->capacity);
-    /* Records move when the array grows: room for all of them is made at the start. */
-    partition->records[partition->count++] = (struct world_record){
-        .offset = partition->log_end + hole,
-        .due_ms = world_traits_due(world),
-        .bytes = (uint32_t)random_between(&world->random, 1, 100),
-        .lane = (lane_index)random_below(&world->random, (uint64_t)world->traits.lanes),
-        .target = world_chance(world, world->traits.odd_target_percent)
-                      ? (world_chance(world, 50) ? TARGET_UNKNOWN : TARGET_FAULT)
-                      : TARGET_GOOD,
-        .known_wall_ms = TIME_NEVER,
-    };
-    partition->log_end +=
-        hole + 1 + (world_chance(world, 20) ? 1 : 0); /* at times a control record stands at the end */
-    world->produced++;
-    world->result.records++;
-    struct world_record *record = &partition->records[partition->count - 1];
-    world_say(world, "record: partition %d offset %lld lane %u due %lld", (int)(partition - world->partitions),
-              (long long)record->offset, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
-    for (int i = 0; i < world->traits.instances; i++) {
-        for (int j = 0; j < WORLD_PARTITIONS_MAX; j++) {
-            struct world_slot *slot = &world->instances[i].slots[j];
-            if (slot->held && &world->partitions[slot->partition] == partition) {
-                world_shell_wake_poll(world, &world->instances[i], j);
-            }
-        }
-    }
-}
 
 static void produce_some(struct world *world)
 {
     int64_t count = world_chance(world, 10) ? 50 : 1;
     for (; count > 0 && world->produced < world->traits.records; count--) {
-        produce(world);
+        world_log_produce(world);
     }
     if (world->produced < world->traits.records) {
         struct event event = world_event(world, EVENT_PRODUCE, -1);
         event.at += random_between(&world->random, 0, world->traits.produce_ms);
         world_events_add(world, &event);
-    }
-}
-
-static void answer_scan(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    struct scanned_row *rows = memory_new(event->scan.rows_max, sizeof(*rows));
-    size_t count;
-    bool end;
-    world_disk_scan(&instance->disk.parts[event->partition], &event->scan, rows, &count, &end);
-    struct input *input = world_shell_input(instance, INPUT_ROWS, event->slot, event->epoch);
-    input->as.rows = (struct input_rows){event->scan.bucket, rows, count, end};
-    world_shell_own(instance, rows);
-    world_say(world, "  rows: slot %d lane %u: %zu%s", event->slot, event->scan.bucket.lane, count, end ? ", end" : "");
-}
-
-static void apply_write(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    world_disk_write(world, instance);
-    struct event next = *event;
-    next.kind = EVENT_WRITTEN;
-    next.at = world->now + world_latency(world);
-    world_events_add(world, &next);
-}
-
-static void answer_write(struct world *world, struct world_instance *instance)
-{
-    struct world_write *write = &instance->write;
-    struct input *input = world_shell_input(instance, INPUT_CHECKPOINT_DONE, 0, 0);
-    input->as.checkpoint = (struct input_checkpoint){write->result, write->touched, write->touched_count};
-    if (write->touched != NULL) {
-        world_shell_own(instance, write->touched);
-    }
-    world_say(world, "  checkpoint %s", write->result == CHECKPOINT_WRITTEN ? "written" : "found no room");
-    *write = (struct world_write){0};
-}
-
-/* A commit arrives, or fails, and even then it may have arrived. */
-static void apply_commit(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    struct world_slot *slot = &instance->slots[event->slot];
-    bool current = slot->held && slot->epoch == event->epoch;
-    bool fails = current && !world->calm && world_chance(world, world->traits.commit_fail_percent);
-    if (current && slot->commit_open && (!fails || world_chance(world, 30))) {
-        world_group_apply(world, slot);
-    }
-    struct event next = *event;
-    next.kind = EVENT_COMMITTED;
-    next.code = fails ? COMMIT_FAILED : COMMIT_ACKNOWLEDGED;
-    next.at = world->now + world_latency(world);
-    world_events_add(world, &next);
-}
-
-static void answer_commit(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    struct world_slot *slot = &instance->slots[event->slot];
-    world_shell_input(instance, INPUT_COMMIT_DONE, event->slot, event->epoch)->as.commit =
-        (enum commit_result)event->code;
-    world_say(world, "  commit of slot %d: %s", event->slot, event->code == COMMIT_FAILED ? "failed" : "acknowledged");
-    if (!slot->held || slot->epoch != event->epoch) {
-        return;
-    }
-    slot->commit_open = false;
-    if (event->code == COMMIT_ACKNOWLEDGED) {
-        slot->acked = slot->sent;
-    }
-}
-
-static bool write_names(const struct world_instance *instance, int partition)
-{
-    bool named = false;
-    for (size_t i = 0; instance->write.open && !instance->write.applied && i < instance->write.plan->slot_count; i++) {
-        named = named || instance->write.partitions[i] == partition;
-    }
-    return named;
-}
-
-static void gain(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    struct world_partition *partition = &world->partitions[event->partition];
-    if (write_names(instance, event->partition)) {
-        struct event again = *event; /* the shell waits until the writer is through */
-        again.at = world->now + 1;
-        world_events_add(world, &again);
-    } else if (instance->stopping) {
-        partition->moving = false;
-    } else {
-        world_shell_gain(world, instance, event->partition);
-    }
-}
-
-static void instance_event(struct world *world, struct world_instance *instance, const struct event *event)
-{
-    struct world_slot *slot = &instance->slots[event->slot];
-    bool current = slot->held && slot->epoch == event->epoch;
-    if (event->kind == EVENT_POLL && current) {
-        world_shell_poll(world, instance, event->slot);
-    } else if (event->kind == EVENT_REPORT) {
-        world_shell_report(world, instance, event);
-    } else if (event->kind == EVENT_SCAN) {
-        answer_scan(world, instance, event);
-    } else if (event->kind == EVENT_WRITE) {
-        apply_write(world, instance, event);
-    } else if (event->kind == EVENT_WRITTEN) {
-        answer_write(world, instance);
-    } else if (event->kind == EVENT_COMMIT) {
-        apply_commit(world, instance, event);
-    } else if (event->kind == EVENT_COMMITTED) {
-        answer_commit(world, instance, event);
-    } else if (event->kind == EVENT_SINK_ROOM) {
-        instance->sink_full = false;
-        (void)world_shell_input(instance, INPUT_SINK_ROOM, 0, 0);
-    } else if (event->kind == EVENT_GAIN) {
-        gain(world, instance, event);
-    } else if (event->kind == EVENT_LOSE && current) {
-        world_shell_lose(world, instance, event->slot);
-    } else if (event->kind == EVENT_ENDED) {
-        world_shell_end(world, instance, false);
-        struct event start = world_event(world, EVENT_START, instance->number);
-        start.at += 1 + world_latency(world);
-        world_events_add(world, &start);
     }
 }
 
@@ -188,37 +34,81 @@ static void fault(struct world *world)
     }
 }
 
+/* What a frozen instance would do it does when it returns. */
+static void happen_to(struct world *world, struct world_instance *instance, const struct event *event)
+{
+    if (!instance->alive || instance->run != event->run) {
+        if (event->kind == EVENT_GAIN) {
+            world->partitions[event->partition].moving = false;
+            world_faults_place(world);
+        }
+    } else if (instance->frozen) {
+        struct event later = *event;
+        later.at = instance->thaw_at;
+        world_events_add(world, &later);
+    } else {
+        world_answers_event(world, instance, event);
+    }
+}
+
 static void happen(struct world *world, const struct event *event)
 {
-    if (event->kind == EVENT_PRODUCE) {
+    switch (event->kind) {
+    case EVENT_PRODUCE:
         produce_some(world);
-    } else if (event->kind == EVENT_FAULT) {
+        break;
+    case EVENT_FAULT:
         fault(world);
-    } else if (event->kind == EVENT_CALM) {
+        break;
+    case EVENT_CALM:
         world_faults_calm(world);
-    } else if (event->kind == EVENT_START) {
+        break;
+    case EVENT_START:
         world_shell_start(world, event->instance);
-    } else if (world->instances[event->instance].alive && world->instances[event->instance].run == event->run) {
-        instance_event(world, &world->instances[event->instance], event);
-    } else if (event->kind == EVENT_GAIN) {
-        world->partitions[event->partition].moving = false;
-        world_faults_place(world);
+        break;
+    case EVENT_SCRIPT:
+        world_script_event(world, event);
+        break;
+    case EVENT_FENCE:
+    case EVENT_THAW:
+    case EVENT_LEARN:
+        world_faults_event(world, event);
+        break;
+    case EVENT_TRANSACTION_MARK:
+    case EVENT_TRANSACTION_OVER:
+        world_transaction_event(world, event);
+        break;
+    case EVENT_POLL:
+    case EVENT_REPORT:
+    case EVENT_SCAN:
+    case EVENT_WRITE:
+    case EVENT_WRITTEN:
+    case EVENT_COMMIT:
+    case EVENT_COMMITTED:
+    case EVENT_SINK_ROOM:
+    case EVENT_GAIN:
+    case EVENT_LOSE:
+    case EVENT_ENDED:
+    case EVENT_TRANSACTION_END:
+    case EVENT_TRANSACTION_KNOWN:
+    case EVENT_RETENTION:
+        happen_to(world, &world->instances[event->instance], event);
+        break;
     }
 }
 
 /* The true time at which the instance wakes by itself. */
 static int64_t wake_at(const struct world *world, const struct world_instance *instance)
 {
-    if (!instance->alive) {
+    if (!instance->alive || instance->frozen) {
         return TIME_NEVER;
     }
     if (instance->touched) {
         return world->now;
     }
     struct core_deadline deadline = instance->deadline;
-    int64_t wall = deadline.wall.ms == TIME_NEVER ? TIME_NEVER
-                   : deadline.wall.ms < 0         ? world->now
-                                                  : deadline.wall.ms - WORLD_WALL_0 - instance->wall_offset;
+    int64_t wall =
+        deadline.wall.ms == TIME_NEVER ? TIME_NEVER : world_clock_when(world, instance, deadline.wall.ms);
     int64_t mono = deadline.mono.ms == TIME_NEVER ? TIME_NEVER
                    : deadline.mono.ms < 0         ? world->now
                                                   : deadline.mono.ms - instance->mono_offset;
@@ -247,13 +137,13 @@ static void step(struct world *world, struct world_instance *instance)
     instance->input_capacity = 0;
     size_t owned = instance->owned_count;
     instance->touched = false;
-    struct now now = world_shell_now(world, instance);
+    struct now now = world_clock_now(world, instance);
     struct commands commands = core_step(instance->core, now, inputs, count);
     world_say(world, "step of instance %d: %zu inputs, %zu commands, %zu releases", instance->number, count,
               commands.count, commands.release_count);
     world_commands_run(world, instance, &commands);
     world->result.steps++;
-    world_oracle_step(world, instance);
+    world_check_step(world, instance);
     instance->deadline = core_next_deadline(instance->core);
     for (size_t i = 0; i < owned; i++) {
         free(instance->owned[i]);
@@ -292,7 +182,7 @@ static void live(struct world *world)
         world->now = next;
         while (world_events_take(world, next, &event)) {
             happen(world, &event);
-            if (world_chance(world, 50)) {
+            if (world->script == NULL && world_chance(world, 50)) {
                 break;
             }
         }
@@ -301,21 +191,8 @@ static void live(struct world *world)
     }
 }
 
-static void begin(struct world *world)
+static void arrange_all(struct world *world)
 {
-    world_traits_draw(world);
-    for (int i = 0; i < world->traits.partitions; i++) {
-        struct world_partition *partition = &world->partitions[i];
-        partition->holder = -1;
-        partition->capacity = world->traits.records;
-        partition->records = memory_new(partition->capacity, sizeof(*partition->records));
-        partition->log_end = world_chance(world, 50) ? 0 : random_between(&world->random, 1, 1000);
-    }
-    for (int i = 0; i < world->traits.instances; i++) {
-        world->instances[i].number = i;
-        world->instances[i].wall_offset = world->traits.clock_steps ? random_between(&world->random, -1000, 1000) : 0;
-        world_shell_start(world, i);
-    }
     struct event event = world_event(world, EVENT_PRODUCE, -1);
     world_events_add(world, &event);
     event = world_event(world, EVENT_CALM, -1);
@@ -324,6 +201,22 @@ static void begin(struct world *world)
     if (world->traits.fault_ms > 0) {
         event = world_event(world, EVENT_FAULT, -1);
         world_events_add(world, &event);
+    }
+}
+
+static void begin(struct world *world)
+{
+    for (int i = 0; i < world->traits.partitions; i++) {
+        world->partitions[i].holder = -1;
+        world->partitions[i].log_end =
+            world->script != NULL || world_chance(world, 50) ? 0 : random_between(&world->random, 1, 1000);
+    }
+    for (int i = 0; i < world->traits.instances; i++) {
+        struct world_instance *instance = &world->instances[i];
+        instance->number = i;
+        instance->wall_permille = 1000;
+        instance->wall_offset = world->traits.clock_steps ? random_between(&world->random, -1000, 1000) : 0;
+        world_shell_start(world, i);
     }
 }
 
@@ -340,8 +233,15 @@ static void end(struct world *world)
         free(instance->owned);
     }
     for (int i = 0; i < world->traits.partitions; i++) {
+        for (size_t j = 0; j < world->partitions[i].count; j++) {
+            free(world->partitions[i].records[j]);
+        }
         free(world->partitions[i].records);
     }
+    for (size_t i = 0; i < world->transaction_count; i++) {
+        world_transaction_free(world->transactions[i]);
+    }
+    free(world->transactions);
     free(world->refs);
     free(world->events);
 }
@@ -352,10 +252,30 @@ void world_run(uint64_t seed, bool trace, struct world_result *result)
     world->seed = seed;
     world->trace = trace;
     world->random = random_new(seed);
+    world_traits_draw(world);
     begin(world);
+    arrange_all(world);
     live(world);
-    world_oracle_end(world);
+    world_check_end(world);
     *result = world->result;
     end(world);
+    free(world);
+}
+
+void world_run_script(const char *path, bool trace, struct world_result *result)
+{
+    struct world *world = memory_new(1, sizeof(*world));
+    world->trace = trace;
+    world->random = random_new(0);
+    world->script = world_script_read(path);
+    world_script_options(world);
+    begin(world);
+    world_script_begin(world);
+    live(world);
+    world_check_end(world);
+    world_script_end(world);
+    *result = world->result;
+    end(world);
+    world_script_free(world->script);
     free(world);
 }

@@ -1,27 +1,51 @@
 /* What must hold after every step, and at the end. */
 #include "tests/sim/world_state.h"
 
-/* Pending: what was read and is not done, as the core can know it. */
-static uint64_t count_pending(const struct world *world, const struct world_slot *slot, lane_index lane)
+/* It failed, and will not be sent again: it was cancelled, replaced or moved meanwhile. */
+static bool is_ended(const struct world_slot *slot, const struct world_record *record)
 {
-    const struct world_partition *partition = &world->partitions[slot->partition];
-    uint64_t count = 0;
-    for (size_t i = 0; i < partition->count && partition->records[i].offset < slot->position; i++) {
-        const struct world_record *record = &partition->records[i];
-        count += record->lane == lane && !(record->claimed_life == slot->life && record->sent_life != slot->life);
-    }
-    return count - slot->lanes[lane].prefix;
+    const struct life_note *note = &slot->notes[record->index];
+    return note->failed && (note->moved || world_log_outdated(record, slot->position) ||
+                            (!note->copying && world_log_displaced(record, slot->position)));
 }
 
-static void check_queue(struct world *world, const struct world_instance *instance, int index, lane_index lane)
+static void pass_prefix(const struct world_slot *slot, struct world_lane *lane)
+{
+    while (lane->prefix < lane->count &&
+           (lane->notes[lane->prefix].done || is_ended(slot, lane->notes[lane->prefix].record))) {
+        lane->prefix++;
+    }
+}
+
+/* Pending: what was read and is not done, as the core can know it. */
+static void count_pending(const struct world *world, struct world_slot *slot, uint64_t *counts)
+{
+    const struct world_partition *partition = &world->partitions[slot->partition];
+    for (size_t i = 0; i < partition->count && partition->records[i]->offset < slot->position; i++) {
+        const struct world_record *record = partition->records[i];
+        const struct life_note *note = i < slot->note_count ? &slot->notes[i] : &(const struct life_note){0};
+        bool done = (note->claimed || note->moved) && !note->copying;
+        bool waits = record->state == RECORD_VISIBLE && !record->cancel && !done &&
+                     note->known_wall_ms != 0 && !world_log_outdated(record, slot->position) &&
+                     (note->copying || !world_log_displaced(record, slot->position));
+        counts[record->lane] += note->sent || waits;
+    }
+    for (int lane = 0; lane < world->traits.lanes; lane++) {
+        pass_prefix(slot, &slot->lanes[lane]);
+        counts[lane] -= slot->lanes[lane].prefix;
+    }
+}
+
+static void
+check_queue(struct world *world, const struct world_instance *instance, int index, lane_index lane, uint64_t pending)
 {
     const struct world_slot *slot = &instance->slots[index];
     struct core_queue_stats stats;
-    core_queue_stats(instance->core, (slot_index)index, lane, world_shell_now(world, instance), &stats);
-    uint64_t pending = count_pending(world, slot, lane);
+    core_queue_stats(instance->core, (slot_index)index, lane, world_clock_now(world, instance), &stats);
     PROMISE(world, stats.pending >= pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
-    PROMISE(world, !slot->exact || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
+    bool copies = instance->transaction != NULL && instance->transaction->copy_count > 0; /* counted off at its end */
+    PROMISE(world, copies || !slot->exact || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
     PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight,
             "lane %u: in flight differs", lane);
@@ -38,7 +62,7 @@ static void check_memory(struct world *world, const struct world_instance *insta
     PROMISE(world, stats.entries <= most, "%llu entries in memory", (unsigned long long)stats.entries);
 }
 
-void world_oracle_step(struct world *world, struct world_instance *instance)
+void world_check_step(struct world *world, struct world_instance *instance)
 {
     check_memory(world, instance);
     if (world->result.steps % world->traits.validate_every != 0) {
@@ -46,9 +70,30 @@ void world_oracle_step(struct world *world, struct world_instance *instance)
     }
     core_validate(instance->core);
     for (int i = 0; i < WORLD_PARTITIONS_MAX; i++) {
-        for (lane_index lane = 0; instance->slots[i].held && lane < world->traits.lanes; lane++) {
-            check_queue(world, instance, i, lane);
+        uint64_t pending[WORLD_LANES_MAX] = {0};
+        if (instance->slots[i].held) {
+            count_pending(world, &instance->slots[i], pending);
         }
+        for (lane_index lane = 0; instance->slots[i].held && lane < world->traits.lanes; lane++) {
+            check_queue(world, instance, i, lane, pending[lane]);
+        }
+    }
+}
+
+/* Read = delivered + cancelled or replaced + moved + skipped + controls: each record is one of these, and all are done. */
+static void check_record_end(struct world *world, int number, const struct world_record *record)
+{
+    bool event = record->state == RECORD_VISIBLE && !record->cancel;
+    bool outdated = event && world_log_outdated(record, INT64_MAX);
+    PROMISE(world, record->state != RECORD_OPEN, "offset %lld is still in a transaction", (long long)record->offset);
+    PROMISE(world, !event || outdated || record->origin->taken > 0,
+            "offset %lld of partition %d never got out: lane %u due %lld", (long long)record->offset, number,
+            record->lane, (long long)(record->due_ms - WORLD_WALL_0));
+    PROMISE(world, !event || record->committed, "offset %lld of partition %d was never committed",
+            (long long)record->offset, number);
+    if (event && record->origin == record) {
+        world->result.cancelled += record->taken == 0;
+        world->result.delivered += record->taken > 0;
     }
 }
 
@@ -56,11 +101,7 @@ static void check_partition_end(struct world *world, int number)
 {
     const struct world_partition *partition = &world->partitions[number];
     for (size_t i = 0; i < partition->count; i++) {
-        const struct world_record *record = &partition->records[i];
-        PROMISE(world, record->taken > 0, "offset %lld of partition %d never got out: lane %u due %lld",
-                (long long)record->offset, number, record->lane, (long long)(record->due_ms - WORLD_WALL_0));
-        PROMISE(world, record->committed, "offset %lld of partition %d was never committed", (long long)record->offset,
-                number);
+        check_record_end(world, number, partition->records[i]);
     }
     PROMISE(world, partition->holder >= 0, "partition %d has no holder", number);
     PROMISE(world, partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number,
@@ -69,6 +110,9 @@ static void check_partition_end(struct world *world, int number)
     const struct store_part *store = &world->instances[partition->holder].disk.parts[number];
     PROMISE(world, store->count == 0, "%zu rows are left in the store", store->count);
     PROMISE(world, store->position == partition->log_end, "the checkpoint's position is behind");
+    for (size_t i = 0; i < store->mark_count; i++) { /* C has passed them: nobody takes them up */
+        PROMISE(world, store->marks[i].offset < partition->log_end, "a mark is left in the store");
+    }
 }
 
 static void check_slot_end(struct world *world, const struct world_instance *instance, int index)
@@ -77,9 +121,12 @@ static void check_slot_end(struct world *world, const struct world_instance *ins
     core_slot_stats(instance->core, (slot_index)index, &stats);
     PROMISE(world, stats.unwritten_rows == 0 && stats.buckets == 0 && !stats.reading_paused && stats.caught_up,
             "slot %d is not at rest", index);
+    PROMISE(world, stats.marks == 0, "%u marks are left", stats.marks);
+    world->result.cancels += stats.cancelled + stats.replaced;
+    world->result.skips += stats.skipped;
     for (lane_index lane = 0; lane < world->traits.lanes; lane++) {
         struct core_queue_stats queue;
-        core_queue_stats(instance->core, (slot_index)index, lane, world_shell_now(world, instance), &queue);
+        core_queue_stats(instance->core, (slot_index)index, lane, world_clock_now(world, instance), &queue);
         PROMISE(world, queue.pending == 0 && queue.pending_bytes == 0 && queue.in_memory == 0,
                 "lane %u still has %llu pending", lane, (unsigned long long)queue.pending);
     }
@@ -95,7 +142,7 @@ static void check_refs_end(struct world *world)
     }
 }
 
-void world_oracle_end(struct world *world)
+void world_check_end(struct world *world)
 {
     for (int i = 0; i < world->traits.partitions; i++) {
         check_partition_end(world, i);

@@ -51,7 +51,12 @@ static void deliver(struct world *world, struct world_instance *instance, const 
               (unsigned long long)order->sequence, order->again ? " again" : "",
               order->as_refused ? " as refused" : "");
     world_oracle_deliver(world, instance, slot, order);
-    struct world_record *record = world_oracle_find(world, slot->partition, order->key.offset);
+    struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
+    struct world_output output = {record,      (int)command->slot, command->epoch, slot->notes[record->index].read,
+                                  order->lane, order->sequence};
+    if (world->options.exactly_once) {
+        world_transaction_sent(world, instance, &output);
+    }
     struct event event = answer(world, instance, command, EVENT_REPORT);
     event.lane = order->lane;
     event.sequence = order->sequence;
@@ -64,9 +69,10 @@ static void deliver(struct world *world, struct world_instance *instance, const 
         return;
     }
     event.code = outcome(world, record, order);
-    if (event.code == -1) {
-        world->result.repeats += record->taken > 0;
-        record->taken++;
+    if (event.code == -1 && !world->options.exactly_once) {
+        world_oracle_seen(world, record, output.read);
+        struct life_note *note = world_oracle_note(world, slot, record->origin);
+        PROMISE(world, note->outs++ == 0, "offset %lld went out twice in one life", (long long)record->origin->offset);
     }
     world_events_add(world, &event);
 }
@@ -74,15 +80,16 @@ static void deliver(struct world *world, struct world_instance *instance, const 
 static void checkpoint(struct world *world, struct world_instance *instance, const struct command *command)
 {
     PROMISE(world, !instance->write.open, "two checkpoints are under way");
-    world_oracle_plan(world, instance, command->as.plan);
+    world_plan_check(world, instance, command->as.plan);
     instance->write = (struct world_write){.open = true, .plan = command->as.plan};
     size_t rows = 0;
     for (size_t i = 0; i < command->as.plan->slot_count; i++) {
         const struct checkpoint_slot *part = &command->as.plan->slots[i];
         instance->write.partitions[i] = instance->slots[part->slot].partition;
         rows += part->row_count + part->split_count;
-        world_say(world, "  checkpoint: slot %u rows %zu splits %zu drops %zu position %lld", part->slot,
-                  part->row_count, part->split_count, part->drop_count, (long long)part->position);
+        world_say(world, "  checkpoint: slot %u rows %zu splits %zu drops %zu trims %zu erases %zu marks %zu position %lld",
+                  part->slot, part->row_count, part->split_count, part->drop_count, part->trim_count,
+                  part->erase_count, part->mark_count, (long long)part->position);
     }
     bool full = !world->calm && rows > 0 &&
                 (world->store_full_until > world->now || world_chance(world, world->traits.full_percent));
@@ -94,12 +101,15 @@ static void checkpoint(struct world *world, struct world_instance *instance, con
 static void commit(struct world *world, struct world_instance *instance, const struct command *command)
 {
     struct world_slot *slot = &instance->slots[command->slot];
-    PROMISE(world, slot->held && !slot->commit_open, "two commits of a slot are under way");
+    PROMISE(world, slot->held && !slot->commit_open && !world_transaction_names(instance, (int)command->slot),
+            "two commits of a slot are under way");
     world_say(world, "  commit: slot %u offset %lld C %lld lanes apart %u", command->slot,
               (long long)command->as.frontier->committed_offset, (long long)command->as.frontier->low_offset,
               command->as.frontier->lane_count);
-    world_oracle_commit(world, slot, command->as.frontier);
+    world_oracle_frontier(world, slot, command->as.frontier, NULL);
+    world_oracle_claimed(world, slot, command->as.frontier);
     slot->commit_open = true;
+    slot->commit_settled = false;
     slot->sent = *command->as.frontier;
     struct event event = answer(world, instance, command, EVENT_COMMIT);
     world_events_add(world, &event);
@@ -120,6 +130,14 @@ static void scan(struct world *world, struct world_instance *instance, const str
     world_events_add(world, &event);
 }
 
+static void copy(struct world *world, struct world_instance *instance, const struct command *command)
+{
+    world_say(world, "  copy: slot %u lane %u offset %lld", command->slot, command->as.copy.lane,
+              (long long)command->as.copy.key.offset);
+    world_transaction_copy(world, instance, command);
+    mix(world, (uint64_t)command->as.copy.key.offset);
+}
+
 static void
 later(struct world *world, const struct world_instance *instance, const struct command *command, enum event_kind kind)
 {
@@ -127,42 +145,49 @@ later(struct world *world, const struct world_instance *instance, const struct c
     world_events_add(world, &event);
 }
 
-static void run(struct world *world, struct world_instance *instance, const struct command *command)
+static void turn_reading(struct world *world, struct world_instance *instance, const struct command *command)
 {
-    struct world_slot *slot = &instance->slots[command->slot % WORLD_PARTITIONS_MAX];
-    switch (command->kind) {
-    case COMMAND_READ_PAUSE:
-        slot->reading_paused = true;
-        break;
-    case COMMAND_READ_RESUME:
-        slot->reading_paused = false;
+    struct world_slot *slot = &instance->slots[command->slot];
+    slot->reading_paused = command->kind == COMMAND_READ_PAUSE;
+    if (!slot->reading_paused) {
         world_shell_wake_poll(world, instance, (int)command->slot);
-        break;
-    case COMMAND_DELIVER:
-        deliver(world, instance, command);
-        break;
-    case COMMAND_SCAN:
-        scan(world, instance, command);
-        break;
-    case COMMAND_CHECKPOINT:
-        checkpoint(world, instance, command);
-        break;
-    case COMMAND_COMMIT:
-        commit(world, instance, command);
-        break;
-    case COMMAND_SLOT_LEFT:
-        PROMISE(world, slot->leaving, "a slot left that was not told to");
+    }
+}
+
+static void leave(struct world *world, struct world_instance *instance, const struct command *command)
+{
+    if (command->kind == COMMAND_SLOT_LEFT) {
+        PROMISE(world, instance->slots[command->slot].leaving, "a slot left that was not told to");
         later(world, instance, command, EVENT_LOSE);
-        break;
-    case COMMAND_STOPPED:
+    } else {
         PROMISE(world, instance->stopping, "stopped without an order");
         later(world, instance, command, EVENT_ENDED);
-        break;
     }
+}
+
+static void run(struct world *world, struct world_instance *instance, const struct command *command)
+{
+    static void (*const runs[])(struct world *, struct world_instance *, const struct command *) = {
+        [COMMAND_READ_PAUSE] = turn_reading,
+        [COMMAND_READ_RESUME] = turn_reading,
+        [COMMAND_DELIVER] = deliver,
+        [COMMAND_SCAN] = scan,
+        [COMMAND_CHECKPOINT] = checkpoint,
+        [COMMAND_COMMIT] = commit,
+        [COMMAND_COPY] = copy,
+        [COMMAND_TRANSACTION] = world_transaction_command,
+        [COMMAND_SLOT_LEFT] = leave,
+        [COMMAND_STOPPED] = leave,
+    };
+    runs[command->kind](world, instance, command);
     mix(world, (uint64_t)command->kind << 56 ^ (uint64_t)command->slot << 48 ^ command->epoch);
-    mix(world, command->kind == COMMAND_DELIVER
-                   ? (uint64_t)command->as.deliver.key.offset ^ command->as.deliver.sequence << 32
-                   : 0);
+    if (command->kind == COMMAND_DELIVER) {
+        mix(world, (uint64_t)command->as.deliver.key.offset ^ command->as.deliver.sequence << 32);
+    } else if (command->kind == COMMAND_TRANSACTION) {
+        mix(world, command->as.transaction.number ^ (uint64_t)command->as.transaction.slot_count << 32);
+    } else if (command->kind == COMMAND_COMMIT) {
+        mix(world, (uint64_t)command->as.frontier->low_offset);
+    }
 }
 
 void world_commands_run(struct world *world, struct world_instance *instance, const struct commands *commands)

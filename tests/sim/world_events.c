@@ -20,6 +20,7 @@ void world_events_add(struct world *world, const struct event *event)
     size_t at = world->event_count++;
     world->events[at] = *event;
     world->events[at].number = world->event_number++;
+    world->events[at].at += world->slow_ms[event->kind];
     while (at > 0 && before(&world->events[at], &world->events[(at - 1) / 2])) {
         swap(world, at, (at - 1) / 2);
         at = (at - 1) / 2;
@@ -63,9 +64,12 @@ bool world_chance(struct world *world, uint32_t percent)
     return random_below(&world->random, 100) < percent;
 }
 
-/* Mostly short, at times long. */
+/* Mostly short, at times long; in a scenario always the same. */
 int64_t world_latency(struct world *world)
 {
+    if (world->script != NULL) {
+        return world->traits.latency_ms;
+    }
     int64_t most = world_chance(world, 80) ? world->traits.latency_ms / 10 + 1 : world->traits.latency_ms;
     return random_between(&world->random, 0, most);
 }

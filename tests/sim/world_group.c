@@ -1,9 +1,6 @@
 /* Commits as Kafka keeps them: as text beside the offset, read back from it. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "scheduler/metadata.h"
 #include "tests/sim/world_state.h"
 
@@ -16,7 +13,8 @@ to_text(struct world *world, const struct partition_frontier *frontier, struct m
     metadata->shared = frontier->shared;
     metadata->lane_count = frontier->lane_count;
     for (uint16_t i = 0; i < frontier->lane_count; i++) {
-        (void)snprintf(metadata->lanes[i].name, sizeof(metadata->lanes[i].name), "lane%u", frontier->lanes[i].lane);
+        char name[] = {'l', 'a', 'n', 'e', (char)('0' + frontier->lanes[i].lane), '\0'};
+        memcpy(metadata->lanes[i].name, name, sizeof(name));
         metadata->lanes[i].frontier = frontier->lanes[i].frontier;
     }
     PROMISE(world, metadata_encode(metadata, text, METADATA_MAX + 1) > 0, "the metadata of a commit does not fit");
@@ -38,21 +36,24 @@ from_text(struct world *world, const char *text, struct metadata *metadata, stru
     }
 }
 
-/* What was sent is there now. */
-void world_group_apply(struct world *world, struct world_slot *slot)
+/* What was sent is there now, unless something that was sent later stands there. */
+void world_group_apply(struct world *world, int number, const struct partition_frontier *frontier, uint64_t sequence)
 {
-    struct world_partition *partition = &world->partitions[slot->partition];
-    struct metadata *metadata = memory_new(1, sizeof(*metadata));
+    struct world_partition *partition = &world->partitions[number];
+    if (sequence < partition->group_sequence) {
+        return;
+    }
+    partition->group_sequence = sequence;
+    static struct metadata metadata; /* large, and of no meaning between two calls */
     char text[METADATA_MAX + 1];
-    to_text(world, &slot->sent, metadata, text);
-    from_text(world, text, metadata, &partition->group);
-    free(metadata);
-    partition->group.committed_offset = slot->sent.committed_offset;
+    to_text(world, frontier, &metadata, text);
+    from_text(world, text, &metadata, &partition->group);
+    partition->group.committed_offset = frontier->committed_offset;
     partition->has_group = true;
     for (size_t i = 0; i < partition->count; i++) {
-        bool covered = world_oracle_claims(&partition->group, &partition->records[i]);
-        PROMISE(world, covered || !partition->records[i].committed, "a commit takes back offset %lld",
-                (long long)partition->records[i].offset);
-        partition->records[i].committed = covered;
+        struct world_record *record = partition->records[i];
+        bool covered = world_oracle_claims(&partition->group, record);
+        PROMISE(world, covered || !record->committed, "a commit takes back offset %lld", (long long)record->offset);
+        record->committed = covered;
     }
 }

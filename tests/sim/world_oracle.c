@@ -1,5 +1,6 @@
-/* What must hold, computed by looking at every record. */
+/* What must hold of deliveries and frontiers, computed by looking at every record. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "tests/sim/world_state.h"
@@ -11,40 +12,47 @@ static bool pair_claims(struct frontier_pair pair, const struct world_record *re
     return record->offset < pair.cut && below;
 }
 
+static const struct frontier_lane *find_lane(const struct partition_frontier *frontier, lane_index lane)
+{
+    const struct frontier_lane *found = NULL;
+    for (uint16_t i = 0; i < frontier->lane_count && found == NULL; i++) {
+        found = frontier->lanes[i].lane == lane ? &frontier->lanes[i] : NULL;
+    }
+    return found;
+}
+
 bool world_oracle_claims(const struct partition_frontier *frontier, const struct world_record *record)
 {
     if (record->offset < frontier->low_offset) {
         return true;
     }
-    for (uint16_t i = 0; i < frontier->lane_count; i++) {
-        if (frontier->lanes[i].lane == record->lane) {
-            const struct frontier *lane = &frontier->lanes[i].frontier;
-            bool claimed = pair_claims(lane->live, record);
-            for (uint8_t j = 0; !claimed && j < lane->old_count; j++) {
-                claimed = pair_claims(lane->old[j], record);
-            }
-            return claimed;
-        }
+    if (record->cancel) {
+        return false;
     }
-    return pair_claims(frontier->shared, record);
+    const struct frontier_lane *lane = find_lane(frontier, record->lane);
+    bool claimed = pair_claims(lane != NULL ? lane->frontier.live : frontier->shared, record);
+    for (uint8_t i = 0; lane != NULL && !claimed && i < lane->frontier.old_count; i++) {
+        claimed = pair_claims(lane->frontier.old[i], record);
+    }
+    return claimed;
 }
 
-struct world_record *world_oracle_find(const struct world *world, int number, int64_t offset)
+const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane)
 {
-    const struct world_partition *partition = &world->partitions[number];
-    size_t low = 0;
-    size_t high = partition->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (partition->records[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    const struct frontier_lane *found = find_lane(frontier, lane);
+    return found != NULL ? &found->frontier.live : &frontier->shared;
+}
+
+/* Valid until the next call. */
+struct life_note *world_oracle_note(struct world *world, struct world_slot *slot, const struct world_record *record)
+{
+    if (record->index >= slot->note_count) {
+        size_t count = world->partitions[slot->partition].count * 2 + 16;
+        slot->notes = memory_resize(slot->notes, count, sizeof(*slot->notes));
+        memset(slot->notes + slot->note_count, 0, (count - slot->note_count) * sizeof(*slot->notes));
+        slot->note_count = count;
     }
-    PROMISE(world, low < partition->count && partition->records[low].offset == offset,
-            "there is no record at offset %lld", (long long)offset);
-    return &partition->records[low];
+    return &slot->notes[record->index];
 }
 
 static int64_t greatest_cut(const struct partition_frontier *frontier)
@@ -57,34 +65,38 @@ static int64_t greatest_cut(const struct partition_frontier *frontier)
     return cut;
 }
 
-static void check_row(struct world *world,
+/* ----------------------------------------------------------------------------------------------- deliveries */
+
+/* The row that a command names is where it says. */
+void world_oracle_row(struct world *world,
                       const struct world_instance *instance,
                       const struct world_slot *slot,
-                      const struct command_deliver *order,
+                      row_ref named,
+                      struct bucket_id bucket,
                       const struct world_record *record)
 {
-    if (order->ref != 0) {
-        const struct world_ref *ref = &world->refs[order->ref];
-        PROMISE(world, ref->state == REF_LIVE && ref->record == record,
+    if (named != 0) {
+        PROMISE(world, named < world->ref_count && world->refs[named].state == REF_LIVE &&
+                           world->refs[named].record == record,
                 "the ref of offset %lld is not its own or was released", (long long)record->offset);
     } else {
-        PROMISE(world, world_disk_has(&instance->disk.parts[slot->partition], order->bucket, record->offset),
+        PROMISE(world, world_disk_has(&instance->disk.parts[slot->partition], bucket, record->offset),
                 "offset %lld is not in the store", (long long)record->offset);
     }
 }
 
 /* By (due, offset) among those that were known before either came due. */
-static void check_order(struct world *world, struct world_lane *lane, const struct world_record *record)
+static void
+check_order(struct world *world, struct world_lane *lane, const struct world_record *record, int64_t known_wall_ms)
 {
     struct key key = {record->due_ms, record->offset};
-    if (lane->disturbed || record->known_wall_ms >= record->due_ms) {
+    if (lane->disturbed || known_wall_ms >= record->due_ms) {
         return;
     }
-    PROMISE(world,
-            lane->greatest.offset == 0 || key_compare(key, lane->greatest) > 0 ||
-                record->known_wall_ms >= lane->greatest.due_ms,
+    bool first = lane->greatest.due_ms == 0;
+    PROMISE(world, first || key_compare(key, lane->greatest) > 0 || known_wall_ms >= lane->greatest.due_ms,
             "offset %lld of lane %u is out of order", (long long)record->offset, record->lane);
-    lane->greatest = lane->greatest.offset == 0 || key_compare(key, lane->greatest) > 0 ? key : lane->greatest;
+    lane->greatest = first || key_compare(key, lane->greatest) > 0 ? key : lane->greatest;
 }
 
 static void note_sent(struct world *world,
@@ -108,64 +120,100 @@ static void note_sent(struct world *world,
             order->lane);
 }
 
+static void check_taken(struct world *world,
+                        const struct world_slot *slot,
+                        const struct command_deliver *order,
+                        const struct world_record *record,
+                        const struct life_note *note)
+{
+    PROMISE(world, !record->cancel && record->due_ms == order->key.due_ms && record->lane == order->lane,
+            "offset %lld is taken for another record", (long long)record->offset);
+    PROMISE(world, order->again ? note->failed : !note->sent, "offset %lld is delivered twice in one life",
+            (long long)record->offset);
+    PROMISE(world, !note->claimed, "offset %lld is delivered although it is done", (long long)record->offset);
+    PROMISE(world, !note->copying, "offset %lld is delivered while it is copied forward", (long long)record->offset);
+    PROMISE(world, order->again || !world_log_outdated(record, slot->position),
+            "offset %lld is delivered although it is cancelled or replaced", (long long)record->offset);
+    PROMISE(world, !order->as_refused || record->target != TARGET_GOOD, "offset %lld is refused for nothing",
+            (long long)record->offset);
+}
+
 void world_oracle_deliver(struct world *world,
                           struct world_instance *instance,
                           struct world_slot *slot,
                           const struct command_deliver *order)
 {
     PROMISE(world, slot->held, "a slot that is not held delivers");
-    struct world_record *record = world_oracle_find(world, slot->partition, order->key.offset);
+    struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
+    struct life_note *note = world_oracle_note(world, slot, record);
     struct world_lane *lane = &slot->lanes[order->lane];
-    int64_t wall = world_shell_now(world, instance).wall.ms;
-    PROMISE(world, record->due_ms == order->key.due_ms && record->lane == order->lane,
-            "offset %lld is taken for another record", (long long)record->offset);
+    int64_t wall = world_clock_now(world, instance).wall.ms;
+    check_taken(world, slot, order, record, note);
     PROMISE(world, record->due_ms <= wall || order->again, "offset %lld is early by %lld ms", (long long)record->offset,
             (long long)(record->due_ms - wall));
-    PROMISE(world, order->again ? record->failed_life == slot->life : record->sent_life != slot->life,
-            "offset %lld is delivered twice in one life", (long long)record->offset);
-    PROMISE(world, record->claimed_life != slot->life, "offset %lld is delivered although it is done",
-            (long long)record->offset);
-    PROMISE(world, !order->as_refused || record->target != TARGET_GOOD, "offset %lld is refused for nothing",
-            (long long)record->offset);
     PROMISE(world,
             slot->reading_stopped ||
                 (slot->position >= slot->catch_up_to && slot->position >= greatest_cut(&slot->acked)),
             "offset %lld is delivered before the slot caught up", (long long)record->offset);
     PROMISE(world, !slot->leaving && !instance->stopping && !instance->paused[order->lane],
             "offset %lld is delivered while it must wait", (long long)record->offset);
-    check_row(world, instance, slot, order, record);
+    world_oracle_row(world, instance, slot, order->ref, order->bucket, record);
     note_sent(world, lane, order, record);
     if (!order->again) {
-        check_order(world, lane, record);
+        check_order(world, lane, record, note->known_wall_ms);
+        note->read = slot->position;
     }
-    record->failed_life = 0;
-    record->sent_life = slot->life;
+    note->failed = false;
+    note->sent = true;
     world->result.deliveries++;
 }
 
-const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane)
+/* An output that readers see; `read` is how far its instance had read when it took the record. */
+void world_oracle_seen(struct world *world, struct world_record *record, int64_t read)
 {
-    for (uint16_t i = 0; i < frontier->lane_count; i++) {
-        if (frontier->lanes[i].lane == lane) {
-            return &frontier->lanes[i].frontier.live;
-        }
-    }
-    return &frontier->shared;
+    record->origin->taken++;
+    world->result.outputs++;
+    world->result.repeats += record->origin->taken > 1;
+    PROMISE(world, !world_log_outdated(record, read), "offset %lld went out although it was cancelled or replaced",
+            (long long)record->offset);
+    PROMISE(world, !world->options.exactly_once || record->origin->taken == 1, "offset %lld went out twice",
+            (long long)record->origin->offset);
 }
 
-void world_oracle_commit(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier)
+/* ----------------------------------------------------------------------------------------------- frontiers */
+
+static bool may_claim(const struct world_slot *slot,
+                      const struct world_record *record,
+                      const struct life_note *note,
+                      const struct world_transaction *transaction)
+{
+    bool here = transaction != NULL && (note->copying || note->transaction == transaction->number);
+    bool read = record->offset < slot->position;
+    return note->claimed || note->done || here || note->moved || (read && record->cancel) ||
+           world_log_displaced(record, slot->position) ||
+           (read && world_log_outdated(record, slot->position));
+}
+
+/* What a frontier that is sent says is done must be done, or be done with its transaction (NULL: a plain commit); what one said is not taken back. */
+void world_oracle_frontier(struct world *world,
+                           struct world_slot *slot,
+                           const struct partition_frontier *frontier,
+                           const struct world_transaction *transaction)
 {
     struct world_partition *partition = &world->partitions[slot->partition];
     int64_t most = greatest_cut(frontier);
     for (size_t i = 0; i < partition->count; i++) {
-        struct world_record *record = &partition->records[i];
+        struct world_record *record = partition->records[i];
+        if (record->state != RECORD_VISIBLE) {
+            continue;
+        }
         bool claimed = world_oracle_claims(frontier, record);
-        PROMISE(world, claimed || record->claimed_life != slot->life,
-                "a commit no longer says that offset %lld is done", (long long)record->offset);
-        PROMISE(world, !claimed || record->claimed_life == slot->life || record->reported_life == slot->life,
+        struct life_note *note = world_oracle_note(world, slot, record);
+        PROMISE(world, claimed || !note->claimed, "a commit no longer says that offset %lld is done",
+                (long long)record->offset);
+        PROMISE(world, !claimed || may_claim(slot, record, note, transaction),
                 "a commit says that offset %lld is done, due %lld, lane %u", (long long)record->offset,
                 (long long)(record->due_ms - WORLD_WALL_0), record->lane);
-        record->claimed_life = claimed ? slot->life : record->claimed_life;
     }
     PROMISE(world, !slot->reading_stopped, "a slot whose reading was stopped commits");
     PROMISE(world, frontier->low_offset >= slot->last.low_offset, "C goes back");
@@ -178,70 +226,16 @@ void world_oracle_commit(struct world *world, struct world_slot *slot, const str
                 world_oracle_live(frontier, (lane_index)i)->cut >= world_oracle_live(&slot->last, (lane_index)i)->cut,
                 "the cut of lane %d goes back", i);
     }
-    slot->last = *frontier;
 }
 
-static bool same_claims(const struct world_partition *partition,
-                        const struct partition_frontier *a,
-                        const struct partition_frontier *b)
-{
-    bool same = a->low_offset == b->low_offset;
-    for (size_t i = 0; same && i < partition->count; i++) {
-        same = world_oracle_claims(a, &partition->records[i]) == world_oracle_claims(b, &partition->records[i]);
-    }
-    return same;
-}
-
-/* Where reading was stopped nothing is committed: the checkpoint alone says what is done. */
-static void check_own_claims(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier)
+/* From now on this life must say so too. */
+void world_oracle_claimed(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier)
 {
     struct world_partition *partition = &world->partitions[slot->partition];
     for (size_t i = 0; i < partition->count; i++) {
-        struct world_record *record = &partition->records[i];
-        bool claimed = world_oracle_claims(frontier, record);
-        bool known = record->claimed_life == slot->life || record->reported_life == slot->life;
-        PROMISE(world, !claimed || known || record->offset >= slot->position,
-                "a checkpoint says that offset %lld is done", (long long)record->offset);
-        record->claimed_life = claimed ? slot->life : record->claimed_life;
-    }
-    slot->acked = *frontier;
-}
-
-void world_oracle_plan(struct world *world, struct world_instance *instance, const struct checkpoint_plan *plan)
-{
-    for (size_t i = 0; i < plan->slot_count; i++) {
-        const struct checkpoint_slot *part = &plan->slots[i];
-        struct world_slot *slot = &instance->slots[part->slot];
-        if (slot->reading_stopped) {
-            check_own_claims(world, slot, &part->frontier);
-        }
-        PROMISE(world, slot->held && slot->epoch == part->epoch, "a checkpoint names a slot that is not held");
-        PROMISE(world, same_claims(&world->partitions[slot->partition], &part->frontier, &slot->acked),
-                "a checkpoint's frontier is not the acknowledged one");
-        PROMISE(world, part->position <= slot->position, "a checkpoint's position is beyond what was read");
-        for (size_t j = 0; j < part->row_count; j++) {
-            const struct world_record *record = world_oracle_find(world, slot->partition, part->rows[j].offset);
-            PROMISE(world, !world_oracle_claims(&part->frontier, record), "offset %lld is written although it is done",
-                    (long long)record->offset);
-            PROMISE(world, j == 0 || part->rows[j - 1].offset < part->rows[j].offset, "a plan's rows are not in order");
+        if (partition->records[i]->state == RECORD_VISIBLE && world_oracle_claims(frontier, partition->records[i])) {
+            world_oracle_note(world, slot, partition->records[i])->claimed = true;
         }
     }
-}
-
-void world_oracle_written(struct world *world,
-                          const struct checkpoint_slot *part,
-                          const struct store_part *store,
-                          int number)
-{
-    const struct world_partition *partition = &world->partitions[number];
-    size_t row = 0;
-    for (size_t i = 0; i < partition->count && partition->records[i].offset < part->position; i++) {
-        const struct world_record *record = &partition->records[i];
-        while (row < store->count && store->rows[row].offset < record->offset) {
-            row++;
-        }
-        bool stored = row < store->count && store->rows[row].offset == record->offset;
-        PROMISE(world, stored || world_oracle_claims(&part->frontier, record), "the checkpoint misses offset %lld",
-                (long long)record->offset);
-    }
+    slot->last = *frontier;
 }

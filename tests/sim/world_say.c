@@ -12,17 +12,17 @@ void world_say_broken(const struct world *world, const char *format, ...)
     va_start(arguments, format);
     (void)fprintf(stderr, "seed %" PRIu64 ", at %" PRId64 " ms: broken promise: ", world->seed, world->now);
     (void)vfprintf(stderr, format, arguments);
-    (void)fprintf(stderr, "\nreplay: test_world --seed %" PRIu64 " --trace\n", world->seed);
+    if (world->script == NULL) {
+        (void)fprintf(stderr, "\nreplay: scripts/simulate --trace %" PRIu64, world->seed);
+    }
+    (void)fprintf(stderr, "\n");
     va_end(arguments);
     (void)fflush(NULL);
     exit(EXIT_FAILURE);
 }
 
-void world_say(const struct world *world, const char *format, ...)
+void world_say_line(const struct world *world, const char *format, ...)
 {
-    if (!world->trace) {
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
     (void)printf("%" PRId64 " ", world->now);

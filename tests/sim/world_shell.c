@@ -5,11 +5,6 @@
 #include "base/memory.h"
 #include "tests/sim/world_state.h"
 
-struct now world_shell_now(const struct world *world, const struct world_instance *instance)
-{
-    return (struct now){{WORLD_WALL_0 + world->now + instance->wall_offset}, {world->now + instance->mono_offset}};
-}
-
 struct input *world_shell_input(struct world_instance *instance, enum input_kind kind, int slot, uint32_t epoch)
 {
     GROW_FOR_ONE(instance->inputs, instance->input_count, instance->input_capacity);
@@ -29,6 +24,7 @@ void world_shell_start(struct world *world, int number)
 {
     struct world_instance *instance = &world->instances[number];
     instance->alive = true;
+    instance->frozen = false;
     instance->stopping = false;
     instance->touched = true;
     instance->sink_full = false;
@@ -40,7 +36,8 @@ void world_shell_start(struct world *world, int number)
         (void)core_lane_add(instance->core, &world->lane_options[i]);
     }
     world_say(world, "instance %d starts as run %llu, clock %+lld", number, (unsigned long long)instance->run,
-              (long long)instance->wall_offset);
+              (long long)(world_clock_now(world, instance).wall.ms - WORLD_WALL_0 - world->now));
+    world_transaction_finish(world, number);
     world_faults_place(world);
 }
 
@@ -59,31 +56,58 @@ static void know_records(struct world *world,
                          struct world_slot *slot,
                          const struct store_part *stored)
 {
-    struct world_partition *partition = &world->partitions[slot->partition];
-    int64_t wall = world_shell_now(world, instance).wall.ms;
+    int64_t wall = world_clock_now(world, instance).wall.ms;
     slot->exact = true;
-    for (size_t i = 0; i < partition->count; i++) {
-        struct world_record *record = &partition->records[i];
-        record->known_wall_ms = TIME_NEVER;
-        if (world_oracle_claims(&slot->last, record)) {
-            record->claimed_life = slot->life;
-            record->acked_life = slot->life;
-        }
-    }
+    world_oracle_claimed(world, slot, &slot->last);
     for (size_t i = 0; i < stored->count; i++) {
-        struct world_record *record = world_oracle_find(world, slot->partition, stored->rows[i].offset);
-        slot->exact = slot->exact && record->claimed_life != slot->life;
-        record->known_wall_ms = wall;
+        struct life_note *note = world_oracle_note(world, slot, stored->rows[i].record);
+        slot->exact = slot->exact && !note->claimed;
+        note->known_wall_ms = wall;
     }
     for (int i = 0; i < world->traits.lanes; i++) {
         slot->lanes[i].disturbed = world_oracle_live(&slot->last, (lane_index)i)->point.due_ms > wall;
     }
 }
 
+static void *own_copy(struct world_instance *instance, const void *items, size_t count, size_t size)
+{
+    void *copy = memory_new(count + 1, size);
+    if (count > 0) {
+        memcpy(copy, items, count * size);
+    }
+    world_shell_own(instance, copy);
+    return copy;
+}
+
+static struct input_slot_gained *
+gained_of(struct world *world, struct world_instance *instance, int number, const struct store_part *stored)
+{
+    const struct world_partition *partition = &world->partitions[number];
+    struct input_slot_gained *gained = memory_new(1, sizeof(*gained));
+    world_shell_own(instance, gained);
+    gained->frontier.shared = (struct frontier_pair){KEY_LEAST, 0};
+    gained->frontier.anchor.offset = -1;
+    if (partition->has_group) {
+        gained->frontier = partition->group;
+    }
+    int64_t low = gained->frontier.low_offset;
+    gained->stored_position = stored->found ? stored->position : 0;
+    gained->position = low > gained->stored_position ? low : gained->stored_position;
+    gained->catch_up_to = world_log_stable(world, number);
+    gained->high = partition->log_end;
+    gained->buckets = own_copy(instance, stored->buckets, stored->bucket_count, sizeof(*stored->buckets));
+    gained->bucket_count = stored->bucket_count;
+    gained->marks = own_copy(instance, stored->marks, stored->mark_count, sizeof(*stored->marks));
+    gained->mark_count = stored->mark_count;
+    gained->skips = own_copy(instance, stored->skips, stored->skip_count, sizeof(*stored->skips));
+    gained->skip_count = stored->skip_count;
+    return gained;
+}
+
 void world_shell_gain(struct world *world, struct world_instance *instance, int number)
 {
     struct world_partition *partition = &world->partitions[number];
-    struct store_part *stored = &instance->disk.parts[number];
+    const struct store_part *stored = &instance->disk.parts[number];
     int index = free_slot(instance);
     if (instance->forget[number]) {
         world_disk_forget(&instance->disk, number);
@@ -91,73 +115,64 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
         instance->forget[number] = false;
     }
     struct world_slot *slot = &instance->slots[index];
-    struct input_slot_gained *gained = memory_new(1, sizeof(*gained));
-    gained->frontier.shared = (struct frontier_pair){KEY_LEAST, 0};
-    if (partition->has_group) {
-        gained->frontier = partition->group;
-    } else {
-        gained->frontier.anchor.offset = -1;
-    }
-    gained->stored_position = stored->found ? stored->position : 0;
-    gained->buckets = stored->buckets;
-    gained->bucket_count = stored->bucket_count;
-    gained->position =
-        gained->frontier.low_offset > gained->stored_position ? gained->frontier.low_offset : gained->stored_position;
-    gained->catch_up_to = partition->log_end;
+    struct input_slot_gained *gained = gained_of(world, instance, number, stored);
     gained->epoch = slot->epoch + 1;
     *slot = (struct world_slot){.held = true, .partition = number, .life = ++world->lives, .epoch = gained->epoch};
     slot->position = gained->position;
     slot->catch_up_to = gained->catch_up_to;
     slot->last = gained->frontier;
     slot->acked = gained->frontier;
-    slot->claimed = true;
-    struct bucket_stats *buckets = memory_new(stored->bucket_count + 1, sizeof(*buckets));
-    if (stored->bucket_count > 0) {
-        memcpy(buckets, stored->buckets, stored->bucket_count * sizeof(*buckets));
-    }
-    gained->buckets = buckets;
     partition->holder = instance->number;
     partition->moving = false;
     know_records(world, instance, slot, stored);
     world_shell_input(instance, INPUT_SLOT_GAINED, index, slot->epoch)->as.gained = gained;
-    world_shell_own(instance, gained);
-    world_shell_own(instance, buckets);
-    world_say(
-        world, "instance %d gains partition %d as slot %d life %llu: position %lld, C %lld, stored %lld, end %lld",
-        instance->number, number, index, (unsigned long long)slot->life, (long long)gained->position,
-        (long long)gained->frontier.low_offset, (long long)gained->stored_position, (long long)gained->catch_up_to);
+    world_say(world,
+              "instance %d gains partition %d as slot %d life %llu: position %lld, C %lld, stored %lld, stable %lld, high %lld",
+              instance->number, number, index, (unsigned long long)slot->life, (long long)gained->position,
+              (long long)gained->frontier.low_offset, (long long)gained->stored_position,
+              (long long)gained->catch_up_to, (long long)gained->high);
     world_shell_wake_poll(world, instance, index);
 }
 
 /* A commit that was sent arrives, or does not: known before anybody else may hold the partition (R9). */
-static void settle_commit(struct world *world, struct world_slot *slot)
+void world_shell_settle(struct world *world, struct world_slot *slot)
 {
-    if (slot->commit_open && world_chance(world, 50)) {
-        world_group_apply(world, slot);
+    if (slot->commit_open && !slot->commit_settled) {
+        slot->commit_settled = true;
+        slot->commit_there = world_chance(world, 50);
     }
-    slot->commit_open = false;
+    if (slot->commit_open && slot->commit_there && !slot->fenced) {
+        world_group_apply(world, slot->partition, &slot->sent, ++world->commit_sequence);
+    }
 }
 
 void world_shell_lose(struct world *world, struct world_instance *instance, int index)
 {
     struct world_slot *slot = &instance->slots[index];
     world_say(world, "instance %d loses slot %d (partition %d)", instance->number, index, slot->partition);
-    settle_commit(world, slot);
+    if (!slot->fenced) {
+        world_shell_settle(world, slot);
+        world->partitions[slot->partition].holder = -1;
+    }
     world_shell_input(instance, INPUT_SLOT_LOST, index, slot->epoch);
-    world->partitions[slot->partition].holder = -1;
     for (int i = 0; i < WORLD_LANES_MAX; i++) {
         free(slot->lanes[i].notes);
         slot->lanes[i] = (struct world_lane){0};
     }
+    free(slot->notes);
+    slot->notes = NULL;
+    slot->note_count = 0;
     slot->held = false;
+    slot->commit_open = false;
     world_faults_place(world);
 }
 
 void world_shell_end(struct world *world, struct world_instance *instance, bool crash)
 {
     world_say(world, "instance %d %s", instance->number, crash ? "crashes" : "has stopped");
+    instance->alive = false;
     if (instance->write.open && !instance->write.applied && world_chance(world, 50)) {
-        world_disk_write(world, instance);
+        world_write(world, instance);
     }
     free(instance->write.touched);
     instance->write = (struct world_write){0};
@@ -169,11 +184,12 @@ void world_shell_end(struct world *world, struct world_instance *instance, bool 
     for (size_t i = 0; i < instance->owned_count; i++) {
         free(instance->owned[i]);
     }
+    world_transaction_orphan(world, instance);
     instance->owned_count = 0;
     instance->input_count = 0;
     core_free(instance->core);
     instance->core = NULL;
-    instance->alive = false;
+    instance->frozen = false;
     instance->touched = false;
     world->result.crashes += crash;
 }
@@ -192,26 +208,39 @@ void world_shell_wake_poll(struct world *world, struct world_instance *instance,
     world_events_add(world, &event);
 }
 
-static void hand_over(struct world *world, struct world_instance *instance, int index, struct world_record *record)
+static row_ref new_ref(struct world *world, const struct world_instance *instance, struct world_record *record)
 {
-    struct world_slot *slot = &instance->slots[index];
     GROW_FOR_ONE(world->refs, world->ref_count, world->ref_capacity);
     if (world->ref_count == 0) {
         world->ref_count = 1; /* 0 is none */
     }
     world->refs[world->ref_count] = (struct world_ref){record, instance->number, instance->run, REF_LIVE};
+    return world->ref_count++;
+}
+
+static void hand_over(struct world *world, struct world_instance *instance, int index, struct world_record *record)
+{
+    struct world_slot *slot = &instance->slots[index];
     struct input *input = world_shell_input(instance, INPUT_RECORD, index, slot->epoch);
     input->as.record = (struct input_record){
         .offset = record->offset,
         .due_ms = record->due_ms,
         .lane = record->lane,
         .bytes = record->bytes,
-        .ref = world->ref_count++,
+        .ref = record->cancel ? 0 : new_ref(world, instance, record),
         .timestamp_ms = record->due_ms,
+        .root = record->root,
+        .cancel = record->cancel,
+        .id = {record->id, record->id},
+        .found = {.offset = -1, .root = -1},
     };
+    if (record->id != 0) {
+        input->as.record.found = world_disk_by_id(&instance->disk.parts[slot->partition], record->id);
+    }
     slot->position = record->offset + 1;
-    if (record->known_wall_ms == TIME_NEVER) {
-        record->known_wall_ms = world_shell_now(world, instance).wall.ms;
+    struct life_note *note = world_oracle_note(world, slot, record);
+    if (note->known_wall_ms == 0) {
+        note->known_wall_ms = world_clock_now(world, instance).wall.ms;
     }
 }
 
@@ -223,36 +252,35 @@ void world_shell_poll(struct world *world, struct world_instance *instance, int 
     if (slot->reading_paused || slot->reading_stopped) {
         return;
     }
+    int64_t stable = world_log_stable(world, slot->partition);
     int64_t most = random_between(&world->random, 1, 20);
-    for (size_t i = 0; i < partition->count && most > 0; i++) {
-        if (partition->records[i].offset >= slot->position) {
-            hand_over(world, instance, index, &partition->records[i]);
+    size_t i = world_log_from(partition, slot->position);
+    for (; i < partition->count && partition->records[i]->offset < stable && most > 0; i++) {
+        if (partition->records[i]->state == RECORD_VISIBLE) {
+            hand_over(world, instance, index, partition->records[i]);
             most--;
         }
     }
     if (most > 0) {
-        slot->position = partition->log_end > slot->position ? partition->log_end : slot->position;
-        world_shell_input(instance, INPUT_POSITION, index, slot->epoch)->as.position.offset = partition->log_end;
+        slot->position = stable > slot->position ? stable : slot->position;
+        world_shell_input(instance, INPUT_POSITION, index, slot->epoch)->as.position.offset = slot->position;
     } else {
         world_shell_wake_poll(world, instance, index);
     }
 }
 
-static void note_report(struct world_slot *slot, const struct event *event)
+static void note_report(struct world *world, struct world_slot *slot, const struct event *event)
 {
     struct world_lane *lane = &slot->lanes[event->lane];
     struct sequence_note *note = &lane->notes[event->sequence];
     note->open = false;
     lane->in_flight--;
-    if (event->code < 0) {
-        note->done = true;
-        note->record->reported_life = slot->life;
-        while (lane->prefix < lane->count && lane->notes[lane->prefix].done) {
-            lane->prefix++;
-        }
-    } else {
-        note->record->failed_life = slot->life;
+    if (event->code >= 0) {
+        slot->notes[note->record->index].failed = true;
+        return;
     }
+    note->done = !world->options.exactly_once;
+    slot->notes[note->record->index].done = note->done;
 }
 
 /* code: -1 delivered, -2 sink full, else a failure. */
@@ -262,10 +290,13 @@ void world_shell_report(struct world *world, struct world_instance *instance, co
     enum input_kind kind = event->code == -1   ? INPUT_DELIVERED
                            : event->code == -2 ? INPUT_SINK_FULL
                                                : INPUT_DELIVERY_FAILED;
+    if (world->options.exactly_once) {
+        world_transaction_reported(world, instance, event->code != -1);
+    }
     struct event noted = *event;
     noted.code = event->code == -2 ? 0 : event->code;
     if (slot->held && slot->epoch == event->epoch) {
-        note_report(slot, &noted);
+        note_report(world, slot, &noted);
     }
     struct input *input = world_shell_input(instance, kind, event->slot, event->epoch);
     input->as.delivery = (struct input_delivery){

@@ -7,8 +7,9 @@
 #include "tests/sim/world.h"
 
 #define WORLD_PARTITIONS_MAX 3
-#define WORLD_INSTANCES_MAX 2
+#define WORLD_INSTANCES_MAX 3
 #define WORLD_LANES_MAX 4
+#define WORLD_IDS_MAX 64
 #define WORLD_WALL_0 INT64_C(1800000000000)
 #define SECOND_MS INT64_C(1000)
 #define MINUTE_MS (60 * SECOND_MS)
@@ -21,35 +22,47 @@ enum target_kind {
     TARGET_FAULT,
 };
 
+enum record_state {
+    RECORD_VISIBLE,
+    RECORD_OPEN,    /* of a transaction that has not ended: nobody reads at or beyond it */
+    RECORD_ABORTED, /* a hole in the offsets */
+};
+
 /* A record of a partition and what became of it. A *life* is one holding of the partition by one start of an instance. */
 struct world_record {
+    size_t index; /* in its partition */
     int64_t offset;
     int64_t due_ms;
     uint32_t bytes;
+    uint32_t id; /* 0: of no schedule */
     lane_index lane;
+    bool cancel;
     enum target_kind target;
-    uint32_t taken;         /* times a target took it */
-    bool committed;         /* a commit that Kafka has covers it */
-    uint64_t sent_life;     /* last life that sent it */
-    uint64_t failed_life;   /* the life in which a failure allows it to be sent again */
-    uint64_t reported_life; /* the life that was told of its delivery */
-    uint64_t claimed_life;  /* the life of which a commit covers it */
-    uint64_t acked_life;    /* the life that knows of a commit that covers it */
-    int64_t known_wall_ms;  /* when the present life came to know it, by its clock */
+    enum record_state state;
+    int64_t root;                    /* of a re-append: offset of the record that a person wrote; else -1 */
+    struct world_record *origin;     /* that record; of a person's the record itself */
+    struct world_record *same_id;    /* the next one a person wrote with this id, whatever its state */
+    bool committed;                  /* a commit that Kafka has covers it */
+    bool moved;                      /* a copy of it is committed */
+    const struct world_record *copy; /* that one */
+    uint32_t taken;                  /* of a person's: outputs of it, or of a copy of it, that a reader sees */
 };
 
 struct world_partition {
-    struct world_record *records;
+    struct world_record **records;
     size_t count;
     size_t capacity;
-    int64_t log_end;
+    int64_t log_end; /* high watermark */
     bool has_group;
     struct partition_frontier group; /* committed, as read back from its text */
+    uint64_t group_sequence;         /* of the commit that stands there: an older one that comes later is nothing (R9) */
     int holder;                      /* instance, -1: nobody */
     bool moving;                     /* an event will gain it */
+    uint32_t offsets_pending;        /* transactions that name it whose end the group does not know: nobody may read its frontier */
 };
 
 struct store_row {
+    struct world_record *record;
     int64_t offset;
     int64_t due_ms;
     uint32_t bytes;
@@ -64,6 +77,10 @@ struct store_part {
     size_t count;
     struct bucket_stats *buckets;
     size_t bucket_count;
+    struct mark *marks;
+    size_t mark_count;
+    struct skip *skips;
+    size_t skip_count;
 };
 
 struct world_disk {
@@ -73,7 +90,7 @@ struct world_disk {
 struct sequence_note {
     struct world_record *record;
     bool open; /* a report is due */
-    bool done;
+    bool done; /* delivered; in a transaction once that has committed */
 };
 
 /* Deliveries of one lane of one life, by sequence number. */
@@ -87,8 +104,23 @@ struct world_lane {
     bool disturbed;      /* order is not promised any more */
 };
 
+/* What one life knows of a record. */
+struct life_note {
+    int64_t known_wall_ms; /* when it came to know it, by its clock; 0: it does not */
+    int64_t read;          /* how far it had read when it took the record */
+    bool sent;
+    bool failed;  /* may be sent again */
+    bool done;    /* delivered as far as the core may know */
+    bool claimed; /* a commit of it covers the record, or one that it found */
+    bool copying; /* it stands in the transaction under way */
+    bool moved;   /* in one that is known to be committed */
+    uint64_t transaction; /* the last one that it was sent in */
+    uint8_t outs; /* of a person's: outputs that left in this life */
+};
+
 struct world_slot {
     bool held;
+    bool fenced; /* somebody else may hold the partition: nothing of this one is accepted */
     int partition;
     uint64_t life;
     uint32_t epoch;
@@ -99,13 +131,68 @@ struct world_slot {
     bool poll_due;
     bool leaving;
     bool commit_open;
-    bool claimed;                   /* `last` holds a claim */
+    bool commit_settled; /* its fate was decided when the slot was fenced */
+    bool commit_there;
     struct partition_frontier last; /* claimed last: gained or built */
     struct partition_frontier acked;
     struct partition_frontier sent; /* the commit under way */
     struct world_lane lanes[WORLD_LANES_MAX];
+    struct life_note *notes; /* by index of the record */
+    size_t note_count;
     bool exact; /* nothing stale in the checkpoint: pending must be right all the time */
-    uint64_t pending_before[WORLD_LANES_MAX];
+};
+
+/* One partition's part of a transaction. */
+struct world_offsets {
+    int slot;
+    uint32_t epoch;
+    int partition;
+    struct partition_frontier frontier;
+};
+
+struct world_output {
+    struct world_record *record;
+    int slot;
+    uint32_t epoch;
+    int64_t read;
+    lane_index lane;
+    uint64_t sequence;
+};
+
+enum world_transaction_state {
+    TX_OPEN,    /* records are added */
+    TX_ENDING,  /* the core has ended it: what is in flight is waited for */
+    TX_SENT,    /* the group has its offsets, pending */
+    TX_DECIDED, /* committed or aborted at the broker; its markers are being written */
+};
+
+/* A transaction of an instance, or (instance -1) of some producer of events. */
+struct world_transaction {
+    uint64_t number; /* in this world */
+    int instance;
+    uint64_t run;
+    uint64_t core_number;
+    enum world_transaction_state state;
+    bool committed;
+    bool failed;   /* something of it was not taken, or the core said so */
+    bool orphaned; /* its instance is gone, or was away for too long */
+    uint32_t reports_open;
+    uint64_t sequence; /* of its offsets among the commits of the group */
+    struct world_output *outputs;
+    size_t output_count;
+    size_t output_capacity;
+    struct world_copy {
+        struct world_record *from; /* NULL: an event that somebody writes */
+        struct world_record *to;
+        int slot;
+        uint32_t epoch;
+        int partition;
+    } *copies;
+    size_t copy_count;
+    size_t copy_capacity;
+    struct world_offsets *offsets;
+    size_t offset_count;
+    uint8_t markers_left;
 };
 
 enum ref_state {
@@ -134,10 +221,14 @@ struct world_instance {
     bool alive;
     bool stopping;
     bool touched; /* has inputs, or was told to look */
+    bool frozen;  /* SIGSTOP: nothing of it happens until it returns */
+    int64_t thaw_at;
     int number;
     uint64_t run;
     struct core *core;
-    int64_t wall_offset;
+    int64_t wall_offset;   /* at wall_base of true time */
+    int64_t wall_base;
+    int32_t wall_permille; /* how fast it goes: 1000 is right, 0 stands still */
     int64_t mono_offset;
     struct core_deadline deadline;
     struct world_slot slots[WORLD_PARTITIONS_MAX];
@@ -146,6 +237,7 @@ struct world_instance {
     bool forget
         [WORLD_PARTITIONS_MAX]; /* its reading was stopped: the checkpoint went its own way and is not used again */
     struct world_write write;
+    struct world_transaction *transaction; /* the one under way, NULL: none */
     bool sink_full;
     bool paused[WORLD_LANES_MAX];
     struct input *inputs;
@@ -177,6 +269,15 @@ enum event_kind {
     EVENT_FAULT,
     EVENT_ENDED,
     EVENT_CALM,
+    EVENT_TRANSACTION_END,   /* the instance goes on with ending it */
+    EVENT_TRANSACTION_KNOWN, /* the instance learns how it ended */
+    EVENT_TRANSACTION_MARK,  /* a marker of it is written; code: to the group (1) or the partitions (0) */
+    EVENT_TRANSACTION_OVER,  /* its time is up at the broker */
+    EVENT_FENCE,             /* the group gives a frozen instance's partitions away */
+    EVENT_THAW,
+    EVENT_LEARN, /* an instance is told that it lost its partitions while it was frozen */
+    EVENT_RETENTION,
+    EVENT_SCRIPT,
 };
 
 struct event {
@@ -189,8 +290,9 @@ struct event {
     uint32_t epoch;
     int partition;
     lane_index lane;
-    uint64_t sequence;
-    int code; /* what the answer will say */
+    uint64_t sequence; /* of a delivery; number of a transaction; line of a script */
+    int code;          /* what the answer will say */
+    bool transacted;   /* the delivery reported belongs to a transaction */
     struct command_scan scan;
 };
 
@@ -212,9 +314,22 @@ struct world_traits {
     uint32_t full_percent;
     uint32_t clock_ms; /* greatest step */
     bool clock_steps;
-    bool tight_stats; /* the store says the least offset exactly after a split */
+    bool clock_drifts; /* and stops */
+    bool tight_stats;  /* the store says the least offset exactly after a split */
     uint32_t validate_every;
+    uint32_t ids;              /* 0: no schedules */
+    uint32_t cancel_percent;
+    uint32_t foreign_percent;  /* events written in somebody's transaction */
+    uint32_t abort_percent;    /* transactions that the broker aborts */
+    uint32_t unknown_percent;  /* whose result comes late */
+    int64_t marker_ms;         /* greatest time until the markers are written */
+    int64_t timeout_ms;        /* of a transaction whose owner is gone */
+    bool freezes;
+    bool stops_reading;
+    bool retention;
 };
+
+struct world_script;
 
 struct world {
     uint64_t seed;
@@ -239,6 +354,17 @@ struct world {
     size_t event_count;
     size_t event_capacity;
     uint64_t event_number;
+    struct world_transaction **transactions; /* that have not ended for everybody */
+    size_t transaction_count;
+    size_t transaction_capacity;
+    uint64_t transaction_number;
+    uint64_t commit_sequence;
+    struct world_record *last_of_id[WORLD_PARTITIONS_MAX][WORLD_IDS_MAX + 1];
+    struct world_script *script; /* NULL: the seed decides */
+    int preferred;               /* script: who gets partitions */
+    uint32_t aborts_next;        /* script: so many transactions are aborted by the broker */
+    uint32_t refusals_next;      /* script: so many commits fail */
+    int64_t slow_ms[EVENT_SCRIPT + 1]; /* script: what such an event takes longer */
     struct world_result result;
 };
 
@@ -253,7 +379,8 @@ struct world {
 /* world_say.c */
 _Noreturn void world_say_broken(const struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void world_say(const struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void world_say_line(const struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define world_say(world, ...) ((world)->trace ? world_say_line((world), __VA_ARGS__) : (void)0)
 #define PROMISE(world, condition, ...) ((condition) ? (void)0 : world_say_broken((world), __VA_ARGS__))
 
 /* world_events.c */
@@ -268,6 +395,34 @@ struct event world_event(const struct world *world, enum event_kind kind, int in
 void world_traits_draw(struct world *world);
 int64_t world_traits_due(struct world *world);
 
+/* world_log.c: the partitions. */
+struct world_record *world_log_append(struct world *world, int partition, const struct world_record *record);
+void world_log_control(struct world *world, int partition);
+struct world_record *world_log_find(const struct world *world, int partition, int64_t offset);
+int64_t world_log_stable(const struct world *world, int partition);
+size_t world_log_from(const struct world_partition *partition, int64_t offset);
+bool world_log_displaced(const struct world_record *record, int64_t read);
+bool world_log_outdated(const struct world_record *record, int64_t read);
+void world_log_wake(struct world *world, int partition);
+void world_log_produce(struct world *world);
+void world_log_foreign(
+    struct world *world, int partition, struct world_record *record, int64_t open_ms, bool commits);
+
+/* world_transaction.c: those of the instances, and those of others. */
+struct world_transaction *world_transaction_begin(struct world *world, int instance);
+void world_transaction_add(struct world_transaction *transaction, const struct world_copy *copy);
+void world_transaction_free(struct world_transaction *transaction);
+void world_transaction_sent(struct world *world, struct world_instance *instance, const struct world_output *output);
+void world_transaction_reported(struct world *world, struct world_instance *instance, bool failed);
+void world_transaction_copy(struct world *world, struct world_instance *instance, const struct command *command);
+void world_transaction_command(struct world *world, struct world_instance *instance, const struct command *command);
+bool world_transaction_names(const struct world_instance *instance, int slot);
+void world_transaction_decide(struct world *world, struct world_transaction *transaction, bool commits);
+void world_transaction_orphan(struct world *world, struct world_instance *instance);
+void world_transaction_freeze(struct world *world, struct world_instance *instance);
+void world_transaction_finish(struct world *world, int instance);
+void world_transaction_event(struct world *world, const struct event *event);
+
 /* world_disk.c */
 void world_disk_free(struct world_disk *disk);
 void world_disk_copy(struct world_disk *to, const struct world_disk *from);
@@ -275,10 +430,17 @@ void world_disk_forget(struct world_disk *disk, int partition);
 bool world_disk_has(const struct store_part *part, struct bucket_id bucket, int64_t offset);
 void world_disk_scan(
     const struct store_part *part, const struct command_scan *scan, struct scanned_row *rows, size_t *count, bool *end);
-void world_disk_write(struct world *world, struct world_instance *instance);
+struct stored_event world_disk_by_id(const struct store_part *part, uint32_t id);
+
+/* world_write.c: a checkpoint, carried out. */
+void world_write(struct world *world, struct world_instance *instance);
+
+/* world_clock.c */
+struct now world_clock_now(const struct world *world, const struct world_instance *instance);
+void world_clock_set(struct world *world, struct world_instance *instance, int64_t offset, int32_t permille);
+int64_t world_clock_when(const struct world *world, const struct world_instance *instance, int64_t wall_ms);
 
 /* world_shell.c: what an instance's shell does. */
-struct now world_shell_now(const struct world *world, const struct world_instance *instance);
 struct input *world_shell_input(struct world_instance *instance, enum input_kind kind, int slot, uint32_t epoch);
 void world_shell_own(struct world_instance *instance, void *memory);
 void world_shell_start(struct world *world, int number);
@@ -288,33 +450,63 @@ void world_shell_end(struct world *world, struct world_instance *instance, bool 
 void world_shell_poll(struct world *world, struct world_instance *instance, int slot);
 void world_shell_report(struct world *world, struct world_instance *instance, const struct event *event);
 void world_shell_wake_poll(struct world *world, struct world_instance *instance, int slot);
+void world_shell_settle(struct world *world, struct world_slot *slot);
+
+/* world_answers.c: what comes back to an instance. */
+void world_answers_event(struct world *world, struct world_instance *instance, const struct event *event);
 
 /* world_commands.c: carries out what a step decided. */
 void world_commands_run(struct world *world, struct world_instance *instance, const struct commands *commands);
 
 /* world_group.c: commits as Kafka keeps them. */
-void world_group_apply(struct world *world, struct world_slot *slot);
+void world_group_apply(struct world *world, int partition, const struct partition_frontier *frontier, uint64_t sequence);
 
 /* world_oracle.c */
 bool world_oracle_claims(const struct partition_frontier *frontier, const struct world_record *record);
-struct world_record *world_oracle_find(const struct world *world, int partition, int64_t offset);
+struct life_note *world_oracle_note(struct world *world, struct world_slot *slot, const struct world_record *record);
 void world_oracle_deliver(struct world *world,
                           struct world_instance *instance,
                           struct world_slot *slot,
                           const struct command_deliver *deliver);
-void world_oracle_commit(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier);
-void world_oracle_plan(struct world *world, struct world_instance *instance, const struct checkpoint_plan *plan);
-void world_oracle_written(struct world *world,
-                          const struct checkpoint_slot *part,
-                          const struct store_part *store,
-                          int partition);
+void world_oracle_seen(struct world *world, struct world_record *record, int64_t read);
+void world_oracle_frontier(struct world *world,
+                           struct world_slot *slot,
+                           const struct partition_frontier *frontier,
+                           const struct world_transaction *transaction);
+void world_oracle_claimed(struct world *world, struct world_slot *slot, const struct partition_frontier *frontier);
+void world_oracle_row(struct world *world,
+                      const struct world_instance *instance,
+                      const struct world_slot *slot,
+                      row_ref ref,
+                      struct bucket_id bucket,
+                      const struct world_record *record);
 const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane);
-void world_oracle_step(struct world *world, struct world_instance *instance);
-void world_oracle_end(struct world *world);
+
+/* world_plan.c: checkpoints. */
+void world_plan_check(struct world *world, struct world_instance *instance, const struct checkpoint_plan *plan);
+void world_plan_written(struct world *world,
+                        const struct checkpoint_slot *part,
+                        const struct store_part *store,
+                        int partition);
+
+/* world_check.c */
+void world_check_step(struct world *world, struct world_instance *instance);
+void world_check_end(struct world *world);
 
 /* world_faults.c */
 void world_faults_happen(struct world *world);
 void world_faults_calm(struct world *world);
 void world_faults_place(struct world *world);
+void world_faults_event(struct world *world, const struct event *event);
+void world_faults_crash(struct world *world, int instance, int64_t back_after_ms);
+void world_faults_freeze(struct world *world, int instance, int64_t fence_after_ms, int64_t thaw_after_ms);
+
+/* world_script.c */
+struct world_script *world_script_read(const char *path);
+void world_script_free(struct world_script *script);
+void world_script_options(struct world *world);
+void world_script_begin(struct world *world);
+void world_script_event(struct world *world, const struct event *event);
+void world_script_end(struct world *world);
 
 #endif

@@ -1,6 +1,16 @@
 /* What kind of world a seed makes: each draws its own limits, speeds and troubles, so that rare things are common somewhere. */
 #include "tests/sim/world_state.h"
 
+/* What this core keeps; the rest waits. */
+#ifndef WORLD_KNOWS_COPIES
+#define WORLD_KNOWS_COPIES 0
+#endif
+#ifndef WORLD_KNOWS_IDS
+#define WORLD_KNOWS_IDS 0
+#endif
+
+#define FAULTS_MAX 60
+
 static int64_t one_of(struct world *world, const int64_t *values, size_t count)
 {
     return values[random_below(&world->random, count)];
@@ -24,6 +34,10 @@ static void draw_options(struct world *world)
     options->checkpoint_ms = ONE_OF(world, 1, 100, 2000);
     options->commit_ms = ONE_OF(world, 1, 250, 5000);
     options->unknown_topic_grace_ms = ONE_OF(world, 0, 30000);
+    options->transaction_records_max = (uint32_t)ONE_OF(world, 1, 5, 16384);
+    options->transaction_fill_ms = ONE_OF(world, 0, 20, 1000);
+    options->copy_rows_max = (uint32_t)ONE_OF(world, 5, 20, 1000); /* few, each time with a marker, make the log no shorter */
+    options->copy_ms = ONE_OF(world, 100, 100, 5000);
 }
 
 static void draw_lanes(struct world *world)
@@ -36,33 +50,75 @@ static void draw_lanes(struct world *world)
     }
 }
 
+static void draw_faults(struct world *world)
+{
+    struct world_traits *traits = &world->traits;
+    /* One failure aborts a whole transaction: if they are many it never gets through. */
+    bool seldom = world->options.exactly_once;
+    traits->fail_percent = (uint32_t)ONE_OF(world, 0, 0, seldom ? 1 : 5, seldom ? 5 : 30);
+    traits->commit_fail_percent = (uint32_t)ONE_OF(world, 0, 0, 30);
+    traits->sink_full_permille = (uint32_t)ONE_OF(world, 0, 0, seldom ? 5 : 20, seldom ? 20 : 200);
+    traits->odd_target_percent = (uint32_t)ONE_OF(world, 0, 0, 10);
+    traits->full_percent = (uint32_t)ONE_OF(world, 0, 0, 20);
+    bool retries = traits->fail_percent + traits->sink_full_permille > 0; /* for days they are all that happens */
+    traits->fault_ms = ONE_OF(world, 500, 10 * SECOND_MS, 10 * MINUTE_MS);
+    traits->calm_at = ONE_OF(world, 30 * SECOND_MS, HOUR_MS, retries ? HOUR_MS : 10 * DAY_MS);
+    if (traits->calm_at / traits->fault_ms > FAULTS_MAX) {
+        traits->fault_ms = traits->calm_at / FAULTS_MAX;
+    }
+    traits->abort_percent = (uint32_t)ONE_OF(world, 0, 0, 10, world->options.copy_rows_max > 0 ? 15 : 40);
+    traits->unknown_percent = (uint32_t)ONE_OF(world, 0, 20);
+    traits->foreign_percent = (uint32_t)ONE_OF(world, 0, 0, 10, 50);
+    traits->freezes = world_chance(world, 50);
+    traits->clock_drifts = world_chance(world, 30);
+}
+
+/* What comes with transactions, re-appends and schedules. */
+static void draw_kinds(struct world *world)
+{
+    struct world_traits *traits = &world->traits;
+    struct core_options *options = &world->options;
+    options->exactly_once = world_chance(world, 50);
+    options->span_max = 0;
+    if (WORLD_KNOWS_COPIES && world_chance(world, 50)) {
+        options->span_max = (uint64_t)ONE_OF(world, 2, 10, 40);
+        traits->retention = world_chance(world, 50);
+    } else {
+        options->copy_rows_max = 0;
+    }
+    if (WORLD_KNOWS_IDS && world_chance(world, 50)) {
+        traits->ids = (uint32_t)ONE_OF(world, 1, 3, 12, WORLD_IDS_MAX);
+        traits->cancel_percent = (uint32_t)ONE_OF(world, 0, 20, 50);
+        options->copy_rows_max = options->copy_rows_max == 0 ? 0 : 1000; /* what a skip spans is copied together or not at all */
+    }
+    traits->stops_reading = !options->exactly_once && options->copy_rows_max == 0 && traits->ids == 0;
+}
+
+/* Most worlds are small: they find more in the same time. */
 void world_traits_draw(struct world *world)
 {
     struct world_traits *traits = &world->traits;
-    bool troubled = world_chance(world, 85);
-    traits->partitions = (int)random_between(&world->random, 1, WORLD_PARTITIONS_MAX);
-    traits->instances = (int)random_between(&world->random, 1, WORLD_INSTANCES_MAX);
-    traits->lanes = (int)random_between(&world->random, 1, WORLD_LANES_MAX);
-    traits->records = (size_t)ONE_OF(world, 20, 150, 400, 900);
+    traits->partitions = (int)ONE_OF(world, 1, 1, 1, 2, WORLD_PARTITIONS_MAX);
+    traits->instances = (int)ONE_OF(world, 1, 2, 2, WORLD_INSTANCES_MAX);
+    traits->lanes = (int)ONE_OF(world, 1, 1, 2, WORLD_LANES_MAX);
+    traits->records = (size_t)ONE_OF(world, 5, 12, 12, 25, 25, 40, 40, 60, 60, 100);
+    traits->records = world_chance(world, 2) ? 600 : traits->records;
     traits->spread_ms = ONE_OF(world, 20, 5 * SECOND_MS, 2 * MINUTE_MS, HOUR_MS, 3 * DAY_MS, 90 * DAY_MS);
     traits->produce_ms = ONE_OF(world, 0, 20, 500, 10 * SECOND_MS, 2 * HOUR_MS);
     traits->latency_ms = ONE_OF(world, 1, 100, 5 * SECOND_MS);
-    traits->fault_ms = troubled ? ONE_OF(world, 500, 10 * SECOND_MS, 10 * MINUTE_MS) : 0;
-    traits->calm_at = troubled ? ONE_OF(world, 30 * SECOND_MS, HOUR_MS, 10 * DAY_MS) : 1000;
-    if (troubled && traits->calm_at / traits->fault_ms > 400) {
-        traits->fault_ms = traits->calm_at / 400;
-    }
-    traits->fail_percent = troubled ? (uint32_t)ONE_OF(world, 0, 0, 5, 30) : 0;
-    traits->commit_fail_percent = troubled ? (uint32_t)ONE_OF(world, 0, 0, 30) : 0;
-    traits->sink_full_permille = troubled ? (uint32_t)ONE_OF(world, 0, 0, 20, 200) : 0;
-    traits->odd_target_percent = troubled ? (uint32_t)ONE_OF(world, 0, 0, 10) : 0;
-    traits->full_percent = troubled ? (uint32_t)ONE_OF(world, 0, 0, 20) : 0;
+    traits->marker_ms = ONE_OF(world, 0, 100, 20 * SECOND_MS);
+    traits->timeout_ms = ONE_OF(world, 1, 10 * SECOND_MS, 10 * SECOND_MS, 10 * MINUTE_MS);
+    traits->calm_at = 1000;
     traits->clock_steps = world_chance(world, 50);
     traits->clock_ms = (uint32_t)ONE_OF(world, 50, 10 * SECOND_MS, 2 * HOUR_MS, 2 * DAY_MS);
     traits->tight_stats = world_chance(world, 50);
     traits->validate_every = (uint32_t)ONE_OF(world, 1, 7);
     draw_options(world);
+    draw_kinds(world);
     draw_lanes(world);
+    if (world_chance(world, 85)) {
+        draw_faults(world);
+    }
 }
 
 int64_t world_traits_due(struct world *world)

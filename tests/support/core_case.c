@@ -8,12 +8,28 @@
 #include "scheduler/bucket.h"
 
 #define INPUTS_MAX 300000
+#define STEPS_MAX 100000 /* of core_case_run: more is an endless loop */
 
-void core_case_init(struct core_case *test)
+int core_case_setup(void **state)
 {
-    *test = (struct core_case){.mono_ms = 1000};
+    struct core_case *test = memory_new(1, sizeof(*test));
+    test->mono_ms = 1000;
     core_options_default(&test->options);
     test->inputs = memory_new(INPUTS_MAX, sizeof(*test->inputs));
+    test->gained.epoch = 1;
+    test->gained.frontier.shared.point = KEY_LEAST;
+    test->gained.frontier.anchor.offset = -1;
+    *state = test;
+    return 0;
+}
+
+int core_case_teardown(void **state)
+{
+    struct core_case *test = *state;
+    core_free(test->core);
+    free(test->inputs);
+    free(test);
+    return 0;
 }
 
 struct input *core_case_input(struct core_case *test, enum input_kind kind)
@@ -24,31 +40,74 @@ struct input *core_case_input(struct core_case *test, enum input_kind kind)
     return input;
 }
 
-void core_case_begin(struct core_case *test, int lanes, int64_t catch_up_to)
+static struct core_lane_options lane_options(bool paused)
 {
-    static struct input_slot_gained gained;
-    test->core = core_new(&test->options);
-    for (int i = 0; i < lanes; i++) {
-        (void)core_lane_add(test->core,
-                            &(struct core_lane_options){.max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX});
-    }
-    gained = (struct input_slot_gained){.epoch = 1, .catch_up_to = catch_up_to};
-    gained.frontier.shared.point = KEY_LEAST;
-    gained.frontier.anchor.offset = -1;
-    core_case_input(test, INPUT_SLOT_GAINED)->as.gained = &gained;
-    core_case_step(test);
+    return (struct core_lane_options){.max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX, .paused = paused};
 }
 
-void core_case_end(struct core_case *test)
+void core_case_pause(struct core_case *test, lane_index lane, bool paused)
 {
-    core_free(test->core);
-    free(test->inputs);
+    struct core_lane_options options = lane_options(paused);
+    core_lane_change(test->core, lane, &options);
+}
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+static struct input_record *add_record(struct core_case *test, int64_t offset)
+{
+    struct input_record *record = &core_case_input(test, INPUT_RECORD)->as.record;
+    *record = (struct input_record){.offset = offset, .root = -1, .found = {.offset = -1}};
+    return record;
+}
+
+static void make_event(struct input_record *record, int64_t due_ms, lane_index lane)
+{
+    record->due_ms = CORE_CASE_WALL + due_ms;
+    record->lane = lane;
+    record->bytes = CORE_CASE_ROW_BYTES;
+    record->ref = (row_ref)record->offset + 1;
+}
+
+static void give_id(const struct core_case *test, struct input_record *record, struct record_id id)
+{
+    record->id = id;
+    for (size_t i = 0; i < test->row_count; i++) {
+        const struct core_case_row *row = &test->rows[i];
+        if (record_id_equal(row->id, id)) {
+            record->found =
+                (struct stored_event){row->offset, row->due_ms, row->root, CORE_CASE_ROW_BYTES, row->bucket.lane};
+        }
+    }
 }
 
 void core_case_record(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane)
 {
-    core_case_input(test, INPUT_RECORD)->as.record = (struct input_record){
-        .offset = offset, .due_ms = CORE_CASE_WALL + due_ms, .lane = lane, .bytes = 10, .ref = (row_ref)offset + 1};
+    make_event(add_record(test, offset), due_ms, lane);
+}
+
+void core_case_event(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane, struct record_id id)
+{
+    core_case_again(test, offset, due_ms, lane, id, -1);
+}
+
+void core_case_again(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane, struct record_id id, int64_t root)
+{
+    struct input_record *record = add_record(test, offset);
+    make_event(record, due_ms, lane);
+    give_id(test, record, id);
+    record->root = root;
+}
+
+void core_case_cancel(struct core_case *test, int64_t offset, struct record_id id)
+{
+    struct input_record *record = add_record(test, offset);
+    give_id(test, record, id);
+    record->cancel = true;
+}
+
+void core_case_position(struct core_case *test, int64_t offset)
+{
+    core_case_input(test, INPUT_POSITION)->as.position.offset = offset;
 }
 
 void core_case_delivered(struct core_case *test, lane_index lane, uint64_t sequence)
@@ -62,10 +121,25 @@ void core_case_failed(struct core_case *test, lane_index lane, uint64_t sequence
         (struct input_delivery){.lane = lane, .sequence = sequence, .failure = failure, .target_hash = 7};
 }
 
+void core_case_full_sink(struct core_case *test, lane_index lane, uint64_t sequence)
+{
+    core_case_input(test, INPUT_SINK_FULL)->as.delivery = (struct input_delivery){.lane = lane, .sequence = sequence};
+}
+
 void core_case_committed(struct core_case *test)
 {
     core_case_input(test, INPUT_COMMIT_DONE)->as.commit = COMMIT_ACKNOWLEDGED;
 }
+
+void core_case_transacted(struct core_case *test, enum transaction_result result, int64_t copied_end)
+{
+    assert(test->transaction != 0);
+    core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction =
+        (struct input_transaction){test->transaction, result, copied_end};
+    test->transaction = 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- steps */
 
 void core_case_step(struct core_case *test)
 {
@@ -74,9 +148,14 @@ void core_case_step(struct core_case *test)
     test->input_count = 0;
     test->steps++;
     test->released += test->commands.release_count;
+    test->answered = false;
     core_validate(test->core);
     const struct command *command = core_case_find(test, COMMAND_CHECKPOINT, 0);
     test->plan = command != NULL ? command->as.plan : test->plan;
+    command = core_case_find(test, COMMAND_TRANSACTION, 0);
+    test->transaction = command != NULL ? command->as.transaction.number : test->transaction;
+    assert(core_case_count(test, COMMAND_TRANSACTION) <= 1);
+    assert(!test->options.exactly_once || core_case_count(test, COMMAND_COMMIT) == 0);
 }
 
 void core_case_wait(struct core_case *test, int64_t ms)
@@ -86,19 +165,33 @@ void core_case_wait(struct core_case *test, int64_t ms)
     core_case_step(test);
 }
 
-bool core_case_sleep(struct core_case *test, int64_t until_ms)
+/* Milliseconds until the core wants to be woken; TIME_NEVER: it does not. */
+static int64_t sleep_ms(const struct core_case *test)
 {
     struct core_deadline deadline = core_next_deadline(test->core);
-    int64_t wall = deadline.wall.ms == TIME_NEVER ? TIME_NEVER : deadline.wall.ms - CORE_CASE_WALL - test->wall_ms;
+    int64_t wall = deadline.wall.ms == TIME_NEVER    ? TIME_NEVER
+                   : deadline.wall.ms < CORE_CASE_WALL / 2 ? 0
+                                                     : deadline.wall.ms - CORE_CASE_WALL - test->wall_ms;
     int64_t mono = deadline.mono.ms == TIME_NEVER ? TIME_NEVER
                    : deadline.mono.ms < 0         ? 0
                                                   : deadline.mono.ms - test->mono_ms;
     int64_t ms = wall < mono ? wall : mono;
+    return ms < 0 ? 0 : ms;
+}
+
+bool core_case_sleep(struct core_case *test, int64_t until_ms)
+{
+    int64_t ms = sleep_ms(test);
     if (ms > until_ms - test->wall_ms) {
         return false;
     }
-    core_case_wait(test, ms < 0 ? 0 : ms);
+    core_case_wait(test, ms);
     return true;
+}
+
+bool core_case_is_restless(const struct core_case *test)
+{
+    return sleep_ms(test) == 0;
 }
 
 size_t core_case_count(const struct core_case *test, enum command_kind kind)
@@ -120,6 +213,41 @@ const struct command *core_case_find(const struct core_case *test, enum command_
     return NULL;
 }
 
+static const struct command *must_find(const struct core_case *test, enum command_kind kind, size_t nth)
+{
+    const struct command *command = core_case_find(test, kind, nth);
+    assert(command != NULL);
+    return command;
+}
+
+const struct command_deliver *core_case_deliver(const struct core_case *test, size_t nth)
+{
+    return &must_find(test, COMMAND_DELIVER, nth)->as.deliver;
+}
+
+const struct command_copy *core_case_copy(const struct core_case *test, size_t nth)
+{
+    return &must_find(test, COMMAND_COPY, nth)->as.copy;
+}
+
+const struct partition_frontier *core_case_commit(const struct core_case *test)
+{
+    return must_find(test, COMMAND_COMMIT, 0)->as.frontier;
+}
+
+const struct command_transaction *core_case_transaction(const struct core_case *test)
+{
+    return &must_find(test, COMMAND_TRANSACTION, 0)->as.transaction;
+}
+
+const struct checkpoint_slot *core_case_plan(const struct core_case *test)
+{
+    assert(test->plan != NULL && test->plan->slot_count == 1);
+    return &test->plan->slots[0];
+}
+
+/* ---------------------------------------------------------------------------------------------- the store */
+
 static bool same(struct bucket_id a, struct bucket_id b)
 {
     return bucket_compare(a, b) == 0;
@@ -135,17 +263,61 @@ static void add_row(struct core_case *test, struct core_case_row row)
     test->rows[at] = row;
 }
 
+void core_case_store(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane, unsigned level)
+{
+    add_row(test, (struct core_case_row){bucket_of(lane, level, CORE_CASE_WALL + due_ms), offset, CORE_CASE_WALL + due_ms, RECORD_ID_NONE, -1});
+}
+
+static void touch(struct core_case *test, struct bucket_id id)
+{
+    for (size_t i = 0; i < test->touched_count; i++) {
+        if (same(test->touched[i].stats.id, id)) {
+            return;
+        }
+    }
+    test->touched[test->touched_count++].stats.id = id;
+}
+
+static void touch_all(struct core_case *test)
+{
+    for (size_t i = 0; i < test->row_count; i++) {
+        touch(test, test->rows[i].bucket);
+    }
+}
+
+static bool is_gone(const struct core_case_row *row, const struct checkpoint_slot *part, uint32_t *trimmed)
+{
+    bool gone = false;
+    for (size_t i = 0; i < part->drop_count && !gone; i++) {
+        gone = same(row->bucket, part->drops[i]);
+    }
+    for (size_t i = 0; i < part->trim_count && !gone; i++) {
+        const struct checkpoint_trim *trim = &part->trims[i];
+        gone = same(row->bucket, trim->bucket) && row->offset < trim->below_offset && trimmed[i] < trim->rows_max;
+        trimmed[i] += gone;
+    }
+    for (size_t i = 0; i < part->erase_count && !gone; i++) {
+        const struct checkpoint_erase *erase = &part->erases[i];
+        gone = row->bucket.lane == erase->lane && row->offset == erase->key.offset && row->due_ms == erase->key.due_ms;
+    }
+    return gone;
+}
+
+static void remove_rows(struct core_case *test, const struct checkpoint_slot *part)
+{
+    uint32_t trimmed[CORE_CASE_ROWS] = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < test->row_count; i++) {
+        if (!is_gone(&test->rows[i], part, trimmed)) {
+            test->rows[kept++] = test->rows[i];
+        }
+    }
+    test->row_count = kept;
+}
+
 static void apply(struct core_case *test, const struct checkpoint_slot *part)
 {
-    for (size_t i = 0; i < part->drop_count; i++) {
-        size_t kept = 0;
-        for (size_t j = 0; j < test->row_count; j++) {
-            if (!same(test->rows[j].bucket, part->drops[i])) {
-                test->rows[kept++] = test->rows[j];
-            }
-        }
-        test->row_count = kept;
-    }
+    remove_rows(test, part);
     for (size_t i = 0; i < part->split_count; i++) {
         uint32_t left = part->splits[i].rows_max;
         for (size_t j = 0; j < test->row_count && left > 0; j++) {
@@ -157,7 +329,8 @@ static void apply(struct core_case *test, const struct checkpoint_slot *part)
         }
     }
     for (size_t i = 0; i < part->row_count; i++) {
-        add_row(test, (struct core_case_row){part->rows[i].bucket, part->rows[i].offset, part->rows[i].due_ms});
+        const struct checkpoint_row *row = &part->rows[i];
+        add_row(test, (struct core_case_row){row->bucket, row->offset, row->due_ms, row->id, row->root});
     }
 }
 
@@ -170,7 +343,7 @@ static struct bucket_stats stats_of(const struct core_case *test, struct bucket_
             continue;
         }
         stats.count++;
-        stats.bytes += 10;
+        stats.bytes += CORE_CASE_ROW_BYTES;
         stats.least_offset = key.offset < stats.least_offset ? key.offset : stats.least_offset;
         stats.last_offset = key.offset;
         stats.greatest = key_compare(key, stats.greatest) > 0 ? key : stats.greatest;
@@ -178,34 +351,20 @@ static struct bucket_stats stats_of(const struct core_case *test, struct bucket_
     return stats;
 }
 
-/* Every bucket that has rows, and those that were dropped or split: more than was touched, which does no harm. */
-static size_t
-list_touched(const struct core_case *test, const struct checkpoint_slot *part, struct checkpoint_touched *touched)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < test->row_count; i++) {
-        touched[count++].stats = stats_of(test, test->rows[i].bucket);
-    }
-    for (size_t i = 0; i < part->drop_count; i++) {
-        touched[count++].stats = stats_of(test, part->drops[i]);
-    }
-    for (size_t i = 0; i < part->split_count; i++) {
-        touched[count++].stats = stats_of(test, part->splits[i].from);
-    }
-    for (size_t i = 0; i < count; i++) {
-        touched[i].slot = part->slot;
-        touched[i].epoch = part->epoch;
-    }
-    return count;
-}
-
+/* Every bucket that has rows, and those that had some: more than was touched, which does no harm. */
 void core_case_written(struct core_case *test)
 {
-    static struct checkpoint_touched touched[4 * CORE_CASE_ROWS];
-    apply(test, &test->plan->slots[0]);
-    size_t count = list_touched(test, &test->plan->slots[0], touched);
+    const struct checkpoint_slot *part = core_case_plan(test);
+    test->touched_count = 0;
+    touch_all(test);
+    apply(test, part);
+    touch_all(test);
+    for (size_t i = 0; i < test->touched_count; i++) {
+        struct bucket_stats stats = stats_of(test, test->touched[i].stats.id);
+        test->touched[i] = (struct checkpoint_touched){part->slot, part->epoch, stats};
+    }
     core_case_input(test, INPUT_CHECKPOINT_DONE)->as.checkpoint =
-        (struct input_checkpoint){CHECKPOINT_WRITTEN, touched, count};
+        (struct input_checkpoint){CHECKPOINT_WRITTEN, test->touched, test->touched_count};
     test->plan = NULL;
 }
 
@@ -215,48 +374,125 @@ void core_case_full(struct core_case *test)
     test->plan = NULL;
 }
 
+void core_case_begin(struct core_case *test, int lanes, int64_t catch_up_to)
+{
+    static struct bucket_stats buckets[CORE_CASE_ROWS];
+    struct core_lane_options options = lane_options(false);
+    test->core = core_new(&test->options);
+    for (int i = 0; i < lanes; i++) {
+        (void)core_lane_add(test->core, &options);
+    }
+    touch_all(test);
+    for (size_t i = 0; i < test->touched_count; i++) {
+        buckets[i] = stats_of(test, test->touched[i].stats.id);
+    }
+    test->gained.catch_up_to = catch_up_to;
+    test->gained.buckets = buckets;
+    test->gained.bucket_count = test->touched_count;
+    core_case_input(test, INPUT_SLOT_GAINED)->as.gained = &test->gained;
+    core_case_step(test);
+}
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
 static void answer_scan(struct core_case *test, const struct command_scan *scan)
 {
-    static struct scanned_row rows[CORE_CASE_ROWS];
+    struct scanned_row *rows = &test->scanned[test->scanned_count];
     size_t count = 0;
-    for (size_t i = 0; i < test->row_count; i++) {
+    bool end = true;
+    for (size_t i = 0; i < test->row_count && end; i++) {
         const struct core_case_row *row = &test->rows[i];
-        if (same(row->bucket, scan->bucket) && row->offset >= scan->from_offset && row->offset < scan->below_offset) {
-            rows[count++] = (struct scanned_row){row->offset, row->due_ms, 10};
+        if (!same(row->bucket, scan->bucket) || row->offset < scan->from_offset || row->offset >= scan->below_offset) {
+            continue;
+        }
+        if (count == scan->rows_max) {
+            end = false;
+        } else {
+            assert(test->scanned_count + count < sizeof(test->scanned) / sizeof(*test->scanned));
+            rows[count++] = (struct scanned_row){row->offset, row->due_ms, CORE_CASE_ROW_BYTES};
         }
     }
-    core_case_input(test, INPUT_ROWS)->as.rows = (struct input_rows){scan->bucket, rows, count, true};
+    test->scanned_count += count;
+    core_case_input(test, INPUT_ROWS)->as.rows =
+        (struct input_rows){.bucket = scan->bucket, .purpose = scan->purpose, .rows = rows, .count = count, .end = end};
 }
 
 /* Puts the answers in; false: nothing was asked. */
 static bool answer_all(struct core_case *test)
 {
-    for (size_t i = 0; i < test->commands.count; i++) {
-        const struct command *command = &test->commands.items[i];
-        if (command->kind == COMMAND_SCAN) {
-            answer_scan(test, &command->as.scan);
-            break; /* its rows stand in one array: tests with several lanes answer by themselves */
+    test->scanned_count = 0;
+    for (size_t i = 0; i < test->commands.count && !test->answered; i++) {
+        if (test->commands.items[i].kind == COMMAND_SCAN) {
+            answer_scan(test, &test->commands.items[i].as.scan);
+        } else if (test->commands.items[i].kind == COMMAND_COMMIT) {
+            core_case_committed(test);
         }
     }
-    if (core_case_count(test, COMMAND_COMMIT) > 0) {
-        core_case_committed(test);
-    }
+    test->answered = true;
     if (test->plan != NULL) {
         core_case_written(test);
     }
     return test->input_count > 0;
 }
 
-void core_case_settle(struct core_case *test)
+bool core_case_settle_once(struct core_case *test)
 {
-    while (answer_all(test)) {
+    bool asked = answer_all(test);
+    if (asked) {
         core_case_step(test);
     }
+    return asked;
+}
+
+void core_case_settle(struct core_case *test)
+{
+    while (core_case_settle_once(test)) {
+    }
+}
+
+void core_case_deliver_all(struct core_case *test)
+{
+    for (size_t i = 0; i < core_case_count(test, COMMAND_DELIVER); i++) {
+        const struct command_deliver *deliver = core_case_deliver(test, i);
+        assert(test->fired_count < CORE_CASE_ROWS);
+        test->fired[test->fired_count++] = deliver->key.offset;
+        core_case_delivered(test, deliver->lane, deliver->sequence);
+    }
+}
+
+static bool answer_world(struct core_case *test)
+{
+    if (!test->answered) {
+        core_case_deliver_all(test);
+    }
+    if (test->transaction != 0) {
+        core_case_transacted(test, TRANSACTION_COMMITTED, 0);
+    }
+    return answer_all(test);
+}
+
+void core_case_run(struct core_case *test, int64_t until_ms)
+{
+    uint64_t steps_max = test->steps + STEPS_MAX;
+    do {
+        while (answer_world(test)) {
+            core_case_step(test);
+            assert(test->steps < steps_max);
+        }
+        assert(test->steps < steps_max);
+    } while (core_case_sleep(test, until_ms));
 }
 
 struct core_queue_stats core_case_queue(const struct core_case *test, lane_index lane)
 {
     struct core_queue_stats stats;
     core_queue_stats(test->core, 0, lane, (struct now){{CORE_CASE_WALL + test->wall_ms}, {test->mono_ms}}, &stats);
+    return stats;
+}
+
+struct core_slot_stats core_case_slot(const struct core_case *test)
+{
+    struct core_slot_stats stats;
+    core_slot_stats(test->core, 0, &stats);
     return stats;
 }

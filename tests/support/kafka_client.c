@@ -68,6 +68,9 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
 {
     (void)client;
     struct kafka_client_producer *producer = opaque;
+    if (message->_private != NULL) {
+        *(int64_t *)message->_private = message->offset;
+    }
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR && producer->failed++ == 0) {
         producer->first_failure = message->err;
     }
@@ -117,6 +120,15 @@ static rd_kafka_headers_t *headers_of(const struct kafka_client_output *output)
 
 void kafka_client_produce(struct kafka_client_producer *producer, const char *topic, const struct kafka_client_output *output)
 {
+    kafka_client_produce_noting(producer, topic, output, NULL);
+}
+
+void kafka_client_produce_noting(struct kafka_client_producer *producer, const char *topic, const struct kafka_client_output *output,
+                                 int64_t *offset)
+{
+    if (offset != NULL) {
+        *offset = -1;
+    }
     rd_kafka_headers_t *headers = headers_of(output);
     rd_kafka_resp_err_t code;
     do {
@@ -125,7 +137,8 @@ void kafka_client_produce(struct kafka_client_producer *producer, const char *to
                                  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                                  RD_KAFKA_V_KEY(output->key.data, output->key.length),
                                  RD_KAFKA_V_VALUE((void *)(uintptr_t)output->value.data, output->value.length),
-                                 RD_KAFKA_V_TIMESTAMP(output->timestamp_ms), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+                                 RD_KAFKA_V_TIMESTAMP(output->timestamp_ms), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(offset),
+                                 RD_KAFKA_V_END);
         rd_kafka_poll(producer->client, code == RD_KAFKA_RESP_ERR__QUEUE_FULL ? 100 : 0);
     } while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -182,7 +195,7 @@ void kafka_client_produce_one(const char *bootstrap, const char *topic, const st
 
 struct kafka_client_reader {
     rd_kafka_t *client;
-    rd_kafka_topic_partition_list_t *partitions; /* offset is abused for "end seen" (1) */
+    rd_kafka_topic_partition_list_t *partitions; /* each with the offset that comes next, as far as records and ends tell */
 };
 
 static rd_kafka_t *consumer_new(const char *bootstrap, const char *group)
@@ -277,12 +290,12 @@ static void keep(struct kafka_client_records *records, const rd_kafka_message_t 
     copy_headers(message, &item->record);
 }
 
-static void note_end(struct kafka_client_reader *reader, const rd_kafka_message_t *message, bool at_end)
+static void note_next(struct kafka_client_reader *reader, const rd_kafka_message_t *message, int64_t next)
 {
     rd_kafka_topic_partition_t *partition =
         rd_kafka_topic_partition_list_find(reader->partitions, rd_kafka_topic_name(message->rkt), message->partition);
     assert_non_null(partition);
-    partition->offset = at_end;
+    partition->offset = next;
 }
 
 /* Takes what comes within wait_ms. Errors other than an end of partition are outages: the client itself goes on trying. */
@@ -294,9 +307,9 @@ static void read_one(struct kafka_client_reader *reader, struct kafka_client_rec
     }
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         keep(records, message);
-        note_end(reader, message, false);
+        note_next(reader, message, message->offset + 1);
     } else if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-        note_end(reader, message, true);
+        note_next(reader, message, message->offset); /* beyond control records and what was aborted */
     }
     rd_kafka_message_destroy(message);
 }
@@ -310,10 +323,24 @@ size_t kafka_client_read(struct kafka_client_reader *reader, struct kafka_client
     return records->count;
 }
 
-static bool all_at_end(const struct kafka_client_reader *reader)
+/* The consumer's isolation level counts: it is the last stable offset that it is told. False: no answer, a broker may be away. */
+static bool look_up_ends(const struct kafka_client_reader *reader, rd_kafka_topic_partition_list_t *ends)
 {
-    for (int i = 0; i < reader->partitions->cnt; i++) {
-        if (reader->partitions->elems[i].offset == 0) {
+    for (int i = 0; i < ends->cnt; i++) {
+        int64_t low = 0;
+        rd_kafka_topic_partition_t *end = &ends->elems[i];
+        if (rd_kafka_query_watermark_offsets(reader->client, end->topic, end->partition, &low, &end->offset, 5000) !=
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_at_end(const struct kafka_client_reader *reader, const rd_kafka_topic_partition_list_t *ends)
+{
+    for (int i = 0; i < ends->cnt; i++) { /* a copy of the same list */
+        if (reader->partitions->elems[i].offset < ends->elems[i].offset) {
             return false;
         }
     }
@@ -323,13 +350,18 @@ static bool all_at_end(const struct kafka_client_reader *reader)
 bool kafka_client_read_to_end(struct kafka_client_reader *reader, struct kafka_client_records *records, int timeout_ms)
 {
     int64_t give_up = clock_ms(CLOCK_MONOTONIC) + timeout_ms;
-    while (!all_at_end(reader)) {
-        if (clock_ms(CLOCK_MONOTONIC) >= give_up) {
-            return false;
+    rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(reader->partitions);
+    bool known = look_up_ends(reader, ends);
+    while (clock_ms(CLOCK_MONOTONIC) < give_up && !(known && all_at_end(reader, ends))) {
+        if (known) {
+            read_one(reader, records, 100);
+        } else {
+            known = look_up_ends(reader, ends);
         }
-        read_one(reader, records, 100);
     }
-    return true;
+    bool done = known && all_at_end(reader, ends);
+    rd_kafka_topic_partition_list_destroy(ends);
+    return done;
 }
 
 void kafka_client_reader_close(struct kafka_client_reader *reader)
@@ -459,4 +491,19 @@ void kafka_client_watermarks(const char *bootstrap, const char *topic, int32_t p
     rd_kafka_t *client = client_new(RD_KAFKA_CONSUMER, conf);
     check_code(rd_kafka_query_watermark_offsets(client, topic, partition, low, high, CALL_TIMEOUT_MS), "watermarks");
     rd_kafka_destroy(client);
+}
+
+bool kafka_client_group_is_empty(const char *bootstrap, const char *group)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "bootstrap.servers", bootstrap);
+    rd_kafka_t *client = client_new(RD_KAFKA_PRODUCER, conf);
+    const struct rd_kafka_group_list *groups = NULL;
+    bool empty = false;
+    if (rd_kafka_list_groups(client, group, &groups, CALL_TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        empty = groups->group_cnt == 1 && groups->groups[0].member_cnt == 0;
+        rd_kafka_group_list_destroy(groups);
+    }
+    rd_kafka_destroy(client);
+    return empty;
 }

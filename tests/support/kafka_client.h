@@ -32,6 +32,10 @@ struct kafka_client_producer *kafka_client_producer_open(const char *bootstrap, 
 /* Queues one record (waits while the local queue is full). */
 void kafka_client_produce(struct kafka_client_producer *producer, const char *topic, const struct kafka_client_output *output);
 
+/* The same; *offset is what the record got, once it is acknowledged (-1 until then). */
+void kafka_client_produce_noting(struct kafka_client_producer *producer, const char *topic, const struct kafka_client_output *output,
+                                 int64_t *offset);
+
 /* Waits until all are acknowledged; a failed one fails the test. */
 void kafka_client_flush(struct kafka_client_producer *producer);
 
@@ -68,7 +72,7 @@ struct kafka_client_reader *kafka_client_reader_open(const char *bootstrap, cons
 /* Reads on until `records` holds at least `count` or `timeout_ms` have passed; returns how many it holds. Order within a partition is kept. */
 size_t kafka_client_read(struct kafka_client_reader *reader, struct kafka_client_records *records, size_t count, int timeout_ms);
 
-/* Reads on to the end of every partition as it is when reached. False: not within timeout_ms. */
+/* Reads on to the last stable offset that each partition has at the call. False: not within timeout_ms. */
 bool kafka_client_read_to_end(struct kafka_client_reader *reader, struct kafka_client_records *records, int timeout_ms);
 
 void kafka_client_reader_close(struct kafka_client_reader *reader);
@@ -98,5 +102,8 @@ void kafka_client_commit(const char *bootstrap, const char *group, const char *t
 
 /* Log start and high watermark of a partition. */
 void kafka_client_watermarks(const char *bootstrap, const char *topic, int32_t partition, int64_t *low, int64_t *high);
+
+/* Whether the group is known and has no members: only then do operators' tools work. A static member stays in until its session is over. */
+bool kafka_client_group_is_empty(const char *bootstrap, const char *group);
 
 #endif

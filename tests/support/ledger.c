@@ -18,7 +18,7 @@
 #define DIGEST_START UINT64_C(14695981039346656037)
 
 struct entry {
-    char *source; /* topic/partition/offset */
+    char *source; /* topic/partition/offset; NULL: not known yet, and not in the table */
     char *topic;
     char *target;
     char *lane;
@@ -26,6 +26,7 @@ struct entry {
     int64_t offset;
     int64_t due_ms;
     bool ordered;
+    bool id_given;
     uint64_t key;
     uint64_t value;
     uint64_t headers;
@@ -147,7 +148,9 @@ static void table_grow(struct ledger *ledger)
     ledger->table_size *= 2;
     ledger->table = memory_new(ledger->table_size, sizeof(*ledger->table));
     for (size_t i = 0; i < ledger->count; i++) {
-        *table_place(ledger, ledger->entries[i].source) = i + 1;
+        if (ledger->entries[i].source != NULL) {
+            *table_place(ledger, ledger->entries[i].source) = i + 1;
+        }
     }
 }
 
@@ -156,34 +159,48 @@ static char *copy_text(const char *text)
     return memory_text(text, strlen(text));
 }
 
-void ledger_send(struct ledger *ledger, const struct ledger_sent *sent)
+void ledger_place(struct ledger *ledger, size_t number, int64_t offset)
+{
+    char source[NAME_MAX_BYTES];
+    struct entry *entry = &ledger->entries[number];
+    assert_true(number < ledger->count && entry->source == NULL && offset >= 0);
+    snprintf(source, sizeof(source), "%s/%d/%" PRId64, entry->topic, entry->partition, offset);
+    size_t *place = table_place(ledger, source);
+    assert_int_equal(*place, 0); /* the same source was entered before: the test is wrong */
+    entry->source = copy_text(source);
+    entry->offset = offset;
+    entry->id_digest = entry->id_given ? entry->id_digest : digest_span(DIGEST_START, span_of_text(source));
+    *place = number + 1;
+}
+
+size_t ledger_send(struct ledger *ledger, const struct ledger_sent *sent)
 {
     if (ledger->count == ledger->room) {
         ledger->room = ledger->room == 0 ? 256 : ledger->room * 2;
         ledger->entries = memory_resize(ledger->entries, ledger->room, sizeof(*ledger->entries));
     }
-    char source[NAME_MAX_BYTES];
-    snprintf(source, sizeof(source), "%s/%d/%" PRId64, sent->topic, sent->partition, sent->offset);
-    size_t *place = table_place(ledger, source);
-    assert_int_equal(*place, 0); /* the same source was entered before: the test is wrong */
-    ledger->entries[ledger->count] = (struct entry){
-        .source = copy_text(source),
+    size_t number = ledger->count++;
+    ledger->entries[number] = (struct entry){
         .topic = copy_text(sent->topic),
         .target = copy_text(sent->target),
         .lane = copy_text(sent->lane),
         .partition = sent->partition,
-        .offset = sent->offset,
+        .offset = -1,
         .due_ms = sent->due_ms,
         .ordered = sent->ordered,
         .key = digest_span(DIGEST_START, sent->key),
         .value = digest_span(DIGEST_START, sent->value),
         .headers = digest_headers(sent->headers, sent->header_count),
-        .id_digest = digest_span(DIGEST_START, sent->id.data == NULL ? span_of_text(source) : sent->id),
+        .id_given = sent->id.data != NULL,
+        .id_digest = digest_span(DIGEST_START, sent->id),
     };
-    *place = ++ledger->count;
+    if (sent->offset >= 0) {
+        ledger_place(ledger, number, sent->offset);
+    }
     if (ledger->count * 2 > ledger->table_size) {
         table_grow(ledger);
     }
+    return number;
 }
 
 /* ---------------------------------------------------------------------------------------------- violations */
@@ -406,7 +423,8 @@ static void show_missing(const struct ledger *ledger)
     for (size_t i = 0; i < ledger->count && shown < SHOWN_MAX; i++) {
         const struct entry *entry = &ledger->entries[i];
         if (entry->received == 0) {
-            fprintf(stderr, "  %s, due %" PRId64 ", lane %s\n", entry->source, entry->due_ms, entry->lane);
+            fprintf(stderr, "  %s, due %" PRId64 ", lane %s\n", entry->source == NULL ? "not placed" : entry->source, entry->due_ms,
+                    entry->lane);
             shown++;
         }
     }

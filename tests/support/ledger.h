@@ -47,8 +47,10 @@ enum ledger_violation {
 struct ledger *ledger_new(void);
 void ledger_free(struct ledger *ledger);
 
-/* Enters a record; everything is copied or digested. */
-void ledger_send(struct ledger *ledger, const struct ledger_sent *sent);
+/* Enters a record; everything is copied or digested. Returns its number. An offset of -1 is not known yet: until ledger_place the record is
+ * looked for in vain. */
+size_t ledger_send(struct ledger *ledger, const struct ledger_sent *sent);
+void ledger_place(struct ledger *ledger, size_t number, int64_t offset);
 
 /* Compares an output. Call it in the order of the output partition. */
 void ledger_receive(struct ledger *ledger, const char *topic, int32_t partition, const struct record *record);

@@ -16,11 +16,19 @@
 #include "base/memory.h"
 #include "tests/support/await.h"
 #include "tests/support/http_get.h"
+#include "tests/support/scene_instance.h"
 #include "tests/support/temp.h"
 
 #define READY_TIMEOUT_MS 60000
 #define SHUTDOWN_MS 5000
 #define HEADERS_MAX 512
+
+/* A record whose offset the broker has yet to tell. */
+struct scene_unplaced {
+    struct scene_unplaced *next;
+    size_t number;
+    int64_t offset;
+};
 
 static struct kafka_broker *broker;
 static struct scene *current; /* open, not yet closed */
@@ -30,7 +38,9 @@ static struct scene *current; /* open, not yet closed */
 int scene_group_setup(void **state)
 {
     (void)state;
-    broker = kafka_broker_start(NULL, 0);
+    /* A dead owner's transaction is ended soon after its timeout, not up to 10 s later. */
+    static const char *const settings[] = {"transaction.abort.timed.out.transaction.cleanup.interval.ms=500"};
+    broker = kafka_broker_start(settings, sizeof(settings) / sizeof(settings[0]));
     return 0;
 }
 
@@ -53,6 +63,9 @@ int scene_teardown(void **state)
     if (current != NULL) {
         if (current->process != NULL) {
             tarry_process_show_log(current->process);
+        }
+        for (size_t i = 0; i < current->instance_count; i++) {
+            scene_instance_show_log(current->instances[i]);
         }
         scene_close(current);
     }
@@ -88,14 +101,14 @@ add_optional(struct buffer *text, const struct scene *scene, const char *before,
     }
 }
 
-void scene_configure(struct scene *scene, const struct scene_options *options)
+void scene_configure_for(struct scene *scene, const struct scene_options *options, const struct scene_own *own)
 {
     struct buffer text = buffer_new(64u * 1024);
-    buffer_add_format(&text, "instance: %s\ngroup: %s\nkafka: {bootstrap.servers: \"%s\"", scene->prefix, scene->prefix,
+    buffer_add_format(&text, "instance: %s\ngroup: %s\nkafka: {bootstrap.servers: \"%s\"", own->instance, scene->prefix,
                       scene->bootstrap);
     add_optional(&text, scene, ", ", options->kafka, "");
     buffer_add_text(&text, "}\n");
-    buffer_add_format(&text, "store: {path: \"%s\", max_size: %s, checkpoint: 100ms}\n", scene->store_path,
+    buffer_add_format(&text, "store: {path: \"%s\", max_size: %s, checkpoint: 100ms}\n", own->store_path,
                       options->store_size == NULL ? "1GiB" : options->store_size);
     buffer_add_format(&text,
                       "sources:\n  - {topic: %s, dialects: [tarry], refused_topic: %s, default_target: ", scene->in,
@@ -104,14 +117,20 @@ void scene_configure(struct scene *scene, const struct scene_options *options)
     add_optional(&text, scene, ", ", options->source, "");
     buffer_add_text(&text, "}\n");
     add_optional(&text, scene, "targets: ", options->targets, "\n");
-    buffer_add_format(&text, "http: {listen: \"127.0.0.1:%d\"}\nlog: {level: info, format: json}\n", scene->http_port);
+    buffer_add_format(&text, "http: {listen: \"127.0.0.1:%d\"}\nlog: {level: info, format: json}\n", own->http_port);
     buffer_add_format(&text, "shutdown_timeout: %dms\n", SHUTDOWN_MS);
     add_optional(&text, scene, "", options->more, "\n");
-    FILE *file = fopen(scene->config_path, "w");
+    FILE *file = fopen(own->config_path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(text.data, 1, text.length, file), text.length);
     assert_int_equal(fclose(file), 0);
     buffer_free(&text);
+}
+
+void scene_configure(struct scene *scene, const struct scene_options *options)
+{
+    struct scene_own own = {scene->prefix, scene->store_path, scene->config_path, scene->http_port};
+    scene_configure_for(scene, options, &own);
 }
 
 /* ----------------------------------------------------------------------------------------------------- scene */
@@ -125,7 +144,7 @@ static void make_output(struct scene *scene, const char *topic)
 static void make_topics(struct scene *scene, const struct scene_options *options)
 {
     const char *topics[SCENE_OUTS_MAX + 2] = {NULL};
-    kafka_topics_create(scene->bootstrap, scene->in, scene->partitions, NULL);
+    kafka_topics_create(scene->bootstrap, scene->in, scene->partitions, options->in_settings);
     snprintf(scene->outs[scene->out_count++], SCENE_NAME_MAX, "%s", scene->out);
     for (size_t i = 0; i < SCENE_OUTS_MAX && options->outs[i] != NULL; i++) {
         struct buffer name = buffer_new(SCENE_NAME_MAX - 1);
@@ -155,6 +174,7 @@ struct scene *scene_open(const char *name, const struct scene_options *options)
     snprintf(scene->out, sizeof(scene->out), "%.60s-out", scene->prefix);
     snprintf(scene->refused, sizeof(scene->refused), "%.60s-refused", scene->prefix);
     scene->bootstrap = kafka_broker_bootstrap(broker);
+    scene->shared_input = options->shared_input;
     scene->partitions = options->partitions == 0 ? 1 : options->partitions;
     assert_true(scene->partitions <= SCENE_PARTITIONS_MAX);
     scene->folder = temp_directory("tarry-e2e");
@@ -170,11 +190,24 @@ struct scene *scene_open(const char *name, const struct scene_options *options)
     return scene;
 }
 
+static void free_unplaced(struct scene *scene)
+{
+    while (scene->unplaced != NULL) {
+        struct scene_unplaced *unplaced = scene->unplaced;
+        scene->unplaced = unplaced->next;
+        free(unplaced);
+    }
+}
+
 void scene_close(struct scene *scene)
 {
     current = NULL;
     tarry_process_free(scene->process);
-    kafka_client_producer_close(scene->producer);
+    for (size_t i = 0; i < scene->instance_count; i++) {
+        scene_instance_free(scene->instances[i]);
+    }
+    kafka_client_producer_close(scene->producer); /* with its reports: what they note is freed after */
+    free_unplaced(scene);
     kafka_client_reader_close(scene->reader);
     kafka_client_records_free(&scene->outputs);
     ledger_free(scene->ledger);
@@ -250,11 +283,10 @@ static const char *expected_target(const struct scene *scene, const struct scene
     return target == NULL ? scene->out : target;
 }
 
-void scene_send(struct scene *scene, const struct scene_event *event)
+/* `headers` has room for HEADERS_MAX and holds what was sent. */
+static size_t produce(struct scene *scene, const struct scene_event *event, struct record_header *headers, int64_t now_ms, int64_t *offset)
 {
-    struct record_header headers[HEADERS_MAX];
     char time[32];
-    int64_t now_ms = await_wall_ms();
     snprintf(time, sizeof(time), "%" PRId64, event->due_ms == 0 ? event->delay_ms : event->due_ms);
     size_t count = build_headers(event, headers, time);
     struct kafka_client_output output = {.partition = event->partition,
@@ -263,10 +295,21 @@ void scene_send(struct scene *scene, const struct scene_event *event)
                                          .value = event->value,
                                          .headers = headers,
                                          .header_count = count};
-    kafka_client_produce(scene->producer, scene->in, &output);
+    kafka_client_produce_noting(scene->producer, scene->in, &output, offset);
+    scene->next_offset[event->partition]++;
+    return count;
+}
+
+void scene_send(struct scene *scene, const struct scene_event *event)
+{
+    struct record_header headers[HEADERS_MAX];
+    int64_t now_ms = await_wall_ms();
+    int64_t offset = scene->next_offset[event->partition];
+    struct scene_unplaced *unplaced = scene->shared_input ? memory_new(1, sizeof(*unplaced)) : NULL;
+    size_t count = produce(scene, event, headers, now_ms, unplaced == NULL ? NULL : &unplaced->offset);
     struct ledger_sent sent = {.topic = scene->in,
                                .partition = event->partition,
-                               .offset = scene->next_offset[event->partition]++,
+                               .offset = unplaced == NULL ? offset : -1,
                                .due_ms = event->due_ms == 0 ? now_ms + event->delay_ms : event->due_ms,
                                .target = expected_target(scene, event),
                                .lane = event->lane == NULL ? "default" : event->lane,
@@ -276,7 +319,18 @@ void scene_send(struct scene *scene, const struct scene_event *event)
                                .id = event->id,
                                .headers = headers,
                                .header_count = count};
-    ledger_send(scene->ledger, &sent);
+    size_t number = ledger_send(scene->ledger, &sent);
+    if (unplaced != NULL) {
+        unplaced->number = number;
+        unplaced->next = scene->unplaced;
+        scene->unplaced = unplaced;
+    }
+}
+
+void scene_send_apart(struct scene *scene, const struct scene_event *event)
+{
+    struct record_header headers[HEADERS_MAX];
+    produce(scene, event, headers, await_wall_ms(), NULL);
 }
 
 void scene_send_delay(struct scene *scene, int32_t partition, int64_t delay_ms, bool ordered)
@@ -295,6 +349,12 @@ void scene_send_delay(struct scene *scene, int32_t partition, int64_t delay_ms, 
 void scene_flush(struct scene *scene)
 {
     kafka_client_flush(scene->producer);
+    while (scene->unplaced != NULL) {
+        struct scene_unplaced *unplaced = scene->unplaced;
+        scene->unplaced = unplaced->next;
+        ledger_place(scene->ledger, unplaced->number, unplaced->offset);
+        free(unplaced);
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------- reading */
@@ -307,25 +367,10 @@ static void compare_new(struct scene *scene)
     }
 }
 
-/* How many records stand in the output topics now. Nothing is ever deleted there. */
-static size_t outputs_now(const struct scene *scene)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < scene->out_count; i++) {
-        int64_t low = 0;
-        int64_t high = 0;
-        kafka_client_watermarks(scene->bootstrap, scene->outs[i], 0, &low, &high);
-        assert_int_equal(low, 0);
-        sum += (size_t)high;
-    }
-    return sum;
-}
-
 void scene_read(struct scene *scene)
 {
-    size_t standing = outputs_now(scene);
-    if (kafka_client_read(scene->reader, &scene->outputs, standing, 60000) < standing) {
-        fail_msg("%zu of %zu records were read from the output topics within 60 s", scene->outputs.count, standing);
+    if (!kafka_client_read_to_end(scene->reader, &scene->outputs, 60000)) {
+        fail_msg("the output topics were not read to their end within 60 s: %zu records so far", scene->outputs.count);
     }
     compare_new(scene);
 }

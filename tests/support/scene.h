@@ -17,6 +17,9 @@
 #define SCENE_PARTITIONS_MAX 16
 #define SCENE_OUTS_MAX 4
 #define SCENE_NAME_MAX 96
+#define SCENE_INSTANCES_MAX 4
+
+struct scene_instance; /* tests/support/scene_instance.h */
 
 /* All optional (zero-initialised). Texts are pieces of YAML; in them "@" stands for the scene's topic prefix. */
 struct scene_options {
@@ -29,6 +32,8 @@ struct scene_options {
     const char *kafka;                /* further keys of `kafka:`, flow style, with producer's and consumer's */
     const char *default_target;       /* NULL: "@-out" */
     const char *in;                   /* NULL: "<prefix>-in" */
+    const char *const *in_settings;   /* of the input topic, NULL-terminated "name=value"; NULL: none */
+    bool shared_input;                /* tarry writes to the input topic too: offsets are known at scene_flush only */
     const char *outs[SCENE_OUTS_MAX]; /* output topics made and read beside "<prefix>-out" */
 };
 
@@ -53,6 +58,10 @@ struct scene {
     size_t compared; /* how many of outputs the ledger has seen */
     struct ledger *ledger;
     int64_t next_offset[SCENE_PARTITIONS_MAX];
+    bool shared_input;
+    struct scene_unplaced *unplaced; /* sent, not yet flushed; with shared_input only */
+    struct scene_instance *instances[SCENE_INSTANCES_MAX]; /* further ones of the same group, freed with the scene */
+    size_t instance_count;
 };
 
 /* For cmocka_run_group_tests: starts and ends the broker. */
@@ -72,6 +81,17 @@ void scene_close(struct scene *scene);
 
 /* Writes the configuration again, with other options. The topics stay as they are. */
 void scene_configure(struct scene *scene, const struct scene_options *options);
+
+/* What one process of the group has for itself. */
+struct scene_own {
+    const char *instance;
+    const char *store_path;
+    const char *config_path;
+    int http_port;
+};
+
+/* The same for a process with a name, disk, file and port of its own. */
+void scene_configure_for(struct scene *scene, const struct scene_options *options, const struct scene_own *own);
 
 /* Starts tarry; waits until it is ready (scene_launch does not wait). The log goes on in the same file. */
 void scene_start(struct scene *scene);
@@ -104,12 +124,15 @@ struct scene_event {
 /* Produces it (not flushed) and enters it in the ledger. */
 void scene_send(struct scene *scene, const struct scene_event *event);
 
+/* Produces it (not flushed) without entering it in the ledger: it is to be refused, or is none of this test's events. */
+void scene_send_apart(struct scene *scene, const struct scene_event *event);
+
 /* A short event with a value of its own, key "k<partition>". */
 void scene_send_delay(struct scene *scene, int32_t partition, int64_t delay_ms, bool ordered);
 
 void scene_flush(struct scene *scene);
 
-/* Reads what has come out until now into the ledger. */
+/* Reads what has come out (and is committed) until now into the ledger. */
 void scene_read(struct scene *scene);
 
 /* Reads a topic that was made later, from its beginning to its end, into the ledger. Call it once for a topic. */

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-void sink_watch_open(struct sink_watch *watch, const char *bootstrap, const char *const *properties)
+static void open_with(struct sink_watch *watch, const char *bootstrap, const char *const *properties, struct sink_options options)
 {
     struct kafka_property list[32] = {{"bootstrap.servers", bootstrap}};
     char names[32][64];
@@ -24,12 +24,27 @@ void sink_watch_open(struct sink_watch *watch, const char *bootstrap, const char
         list[count] = (struct kafka_property){names[count], equals + 1};
         count++;
     }
-    struct sink_options options = {.properties = list, .property_count = count, .instance = "i-0", .wake_fd = -1};
+    options.properties = list;
+    options.property_count = count;
+    options.instance = "i-0";
+    options.wake_fd = -1;
     struct error error;
     *watch = (struct sink_watch){0};
     if (!sink_open(&options, &watch->sink, &error)) {
         fail_msg("sink_open: %s", error.text);
     }
+}
+
+void sink_watch_open(struct sink_watch *watch, const char *bootstrap, const char *const *properties)
+{
+    open_with(watch, bootstrap, properties, (struct sink_options){0});
+}
+
+void sink_watch_open_transactions(struct sink_watch *watch, const char *bootstrap, const char *const *properties, const char *id,
+                                  bool exactly_once, int64_t timeout_ms)
+{
+    struct sink_options options = {.transactional_id = id, .exactly_once = exactly_once, .transaction_timeout_ms = timeout_ms};
+    open_with(watch, bootstrap, properties, options);
 }
 
 void sink_watch_close(struct sink_watch *watch)
@@ -70,7 +85,7 @@ enum sink_result sink_watch_try(struct sink_watch *watch, const struct sink_watc
 {
     struct record record = record_of(row);
     struct decoded decoded = {.due_ms = row->due_ms, .target = span_of_text(row->target), .partition = row->partition, .key = row->key,
-                              .value = row->value, .id = row->id};
+                              .value = row->value, .id = row->id, .root = -1, .root_timestamp_ms = -1};
     struct buffer buffer = buffer_new(100000000);
     struct row stored;
     assert_true(row_encode(&buffer, &record, &decoded, NULL));
@@ -120,4 +135,92 @@ const struct sink_report *sink_watch_until(struct sink_watch *watch, size_t coun
         }
     }
     return &watch->reports[count - 1];
+}
+
+/* ------------------------------------------------------------------------------------------------- transactions */
+
+static void poll_reports(struct sink_watch *watch)
+{
+    size_t got = sink_poll(watch->sink, room_for_one(watch), 1);
+    watch->count += got;
+    if (got == 0) {
+        poll(NULL, 0, 1);
+    }
+}
+
+static void fail_if_fatal(struct sink_watch *watch)
+{
+    char text[700];
+    if (sink_fatal(watch->sink, text, sizeof text)) {
+        fail_msg("the sink is at its end: %s", text);
+    }
+}
+
+void sink_watch_ready(struct sink_watch *watch, int timeout_ms)
+{
+    int64_t end = source_watch_clock() + timeout_ms;
+    while (!sink_transaction_ready(watch->sink)) {
+        if (source_watch_clock() > end) {
+            fail_msg("not ready after %d ms: %s", timeout_ms, sink_transaction_trouble(watch->sink));
+        }
+        fail_if_fatal(watch);
+        poll_reports(watch);
+    }
+}
+
+struct sink_transaction_result sink_watch_end(struct sink_watch *watch, bool abort, const struct sink_offset *offsets, size_t count,
+                                              struct span members)
+{
+    struct sink_transaction_result result;
+    sink_transaction_end(watch->sink, abort, offsets, count, members);
+    int64_t end = source_watch_clock() + 60000;
+    while (!sink_transaction_poll(watch->sink, &result)) {
+        if (source_watch_clock() > end) {
+            fail_msg("the transaction did not end");
+        }
+        fail_if_fatal(watch);
+        poll_reports(watch);
+    }
+    return result;
+}
+
+const char *sink_watch_fatal(struct sink_watch *watch, int timeout_ms)
+{
+    static char text[700];
+    struct sink_transaction_result result;
+    int64_t end = source_watch_clock() + timeout_ms;
+    while (!sink_fatal(watch->sink, text, sizeof text)) {
+        if (source_watch_clock() > end) {
+            fail_msg("not at its end after %d ms", timeout_ms);
+        }
+        assert_false(sink_transaction_poll(watch->sink, &result));
+        poll_reports(watch);
+    }
+    return text;
+}
+
+void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
+                     int64_t root_timestamp_ms)
+{
+    struct record record = record_of(row);
+    struct decoded decoded = {.due_ms = row->due_ms, .target = span_of_text("elsewhere"), .partition = -1, .key = span_of_text("other key"),
+                              .value = span_of_text("payload"), .root = root, .root_timestamp_ms = root_timestamp_ms};
+    struct buffer buffer = buffer_new(100000000);
+    struct row stored;
+    assert_true(row_encode(&buffer, &record, &decoded, NULL));
+    decode(&buffer, &stored);
+    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .group = "g"};
+    sink_copy(watch->sink, &stored, &origin);
+    buffer_free(&buffer);
+}
+
+const struct sink_report *sink_watch_report(const struct sink_watch *watch, uintptr_t token)
+{
+    for (size_t i = 0; i < watch->count; i++) {
+        if (watch->reports[i].token == (void *)token) {
+            return &watch->reports[i];
+        }
+    }
+    fail_msg("no report on %zu", (size_t)token);
+    return NULL;
 }

@@ -3,6 +3,7 @@
 #define TARRY_TESTS_SUPPORT_SINK_WATCH_H
 
 #include "bridge/sink.h"
+#include "bridge/sink_transaction.h"
 #include "support/source_watch.h"
 
 struct sink_watch {
@@ -29,6 +30,27 @@ struct sink_watch_row {
 
 /* properties: NULL, or a NULL-terminated list "name=value". Fails the test on error. */
 void sink_watch_open(struct sink_watch *watch, const char *bootstrap, const char *const *properties);
+
+/* The same with transactions: ids "<id>-0", ...; does not wait until it is ready. */
+void sink_watch_open_transactions(struct sink_watch *watch, const char *bootstrap, const char *const *properties, const char *id,
+                                  bool exactly_once, int64_t timeout_ms);
+
+/* Polls (reports too) until the sink is ready for transactions; fails the test after timeout_ms. */
+void sink_watch_ready(struct sink_watch *watch, int timeout_ms);
+
+/* Ends the transaction and polls (reports too) for how it ended; fails the test after 60 s, or when the sink is at its end. */
+struct sink_transaction_result sink_watch_end(struct sink_watch *watch, bool abort, const struct sink_offset *offsets, size_t count,
+                                              struct span members);
+
+/* Polls until the sink is at its end; fails the test after timeout_ms. The text is static. */
+const char *sink_watch_fatal(struct sink_watch *watch, int timeout_ms);
+
+/* Copies a row: `topic`/`partition` is where it came from; root -1: it is no copy yet. */
+void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
+                     int64_t root_timestamp_ms);
+
+/* The report on that token; fails the test if there is none. */
+const struct sink_report *sink_watch_report(const struct sink_watch *watch, uintptr_t token);
 
 /* An open one, or one never opened. */
 void sink_watch_close(struct sink_watch *watch);

@@ -44,6 +44,8 @@ struct store_case *store_case_new(void)
     test->slot.rows = test->rows;
     test->slot.splits = test->splits;
     test->slot.drops = test->drops;
+    test->slot.trims = test->trims;
+    test->slot.erases = test->erases;
     return test;
 }
 
@@ -77,6 +79,8 @@ void store_case_open(struct store_case *test)
             fail_msg("%s", test->error.text);
         }
         free(partition.buckets);
+        free(partition.marks);
+        free(partition.skips);
     }
 }
 
@@ -89,7 +93,7 @@ void store_case_close(struct store_case *test)
 void store_case_put(struct store_case *test, struct bucket_id bucket, int64_t offset, int64_t due_ms, row_ref ref)
 {
     assert_true(test->slot.row_count < STORE_CASE_ROWS);
-    test->rows[test->slot.row_count++] = (struct checkpoint_row){bucket, offset, due_ms, ref};
+    test->rows[test->slot.row_count++] = (struct checkpoint_row){bucket, offset, due_ms, ref, RECORD_ID_NONE, -1};
 }
 
 void store_case_split(struct store_case *test, struct bucket_id from, uint32_t rows_max)
@@ -100,6 +104,46 @@ void store_case_split(struct store_case *test, struct bucket_id from, uint32_t r
 void store_case_drop(struct store_case *test, struct bucket_id bucket)
 {
     test->drops[test->slot.drop_count++] = bucket;
+}
+
+void store_case_trim(struct store_case *test, struct bucket_id bucket, int64_t below_offset, uint32_t rows_max)
+{
+    assert_true(test->slot.trim_count < STORE_CASE_ITEMS);
+    test->trims[test->slot.trim_count++] = (struct checkpoint_trim){bucket, below_offset, rows_max};
+}
+
+void store_case_erase(struct store_case *test, lane_index lane, int64_t due_ms, int64_t offset)
+{
+    assert_true(test->slot.erase_count < STORE_CASE_ITEMS);
+    test->erases[test->slot.erase_count++] = (struct checkpoint_erase){{due_ms, offset}, lane};
+}
+
+void store_case_name(struct store_case *test, struct record_id id, int64_t root)
+{
+    assert_true(test->slot.row_count > 0);
+    test->rows[test->slot.row_count - 1].id = id;
+    test->rows[test->slot.row_count - 1].root = root;
+}
+
+void store_case_marks(struct store_case *test, const struct mark *marks, size_t count)
+{
+    test->slot.marks = marks;
+    test->slot.mark_count = count;
+}
+
+void store_case_skips(struct store_case *test, const struct skip *skips, size_t count)
+{
+    test->slot.skips = skips;
+    test->slot.skip_count = count;
+}
+
+struct stored_event store_case_find(struct store_case *test, slot_index slot, struct record_id id)
+{
+    struct stored_event event;
+    if (!store_find_id(test->store, slot, id, &event, &test->error)) {
+        fail_msg("%s", test->error.text);
+    }
+    return event;
 }
 
 static struct span give_row(row_ref ref, void *context)
@@ -128,6 +172,10 @@ bool store_case_try(struct store_case *test, slot_index slot, int64_t position)
     test->slot.row_count = 0;
     test->slot.split_count = 0;
     test->slot.drop_count = 0;
+    test->slot.trim_count = 0;
+    test->slot.erase_count = 0;
+    test->slot.mark_count = 0;
+    test->slot.skip_count = 0;
     return done;
 }
 
@@ -165,7 +213,7 @@ struct bucket_stats store_case_touched(const struct store_case *test, struct buc
 size_t store_case_scan(
     struct store_case *test, slot_index slot, struct bucket_id bucket, uint32_t slice, struct scanned_row *rows)
 {
-    struct command_scan scan = {bucket, 0, INT64_MAX, slice};
+    struct command_scan scan = {bucket, SCAN_WINDOW, 0, INT64_MAX, slice};
     size_t total = 0;
     bool end = false;
     while (!end) {

@@ -17,6 +17,8 @@ struct store_case {
     struct checkpoint_row *rows;
     struct checkpoint_split splits[STORE_CASE_ITEMS];
     struct bucket_id drops[STORE_CASE_ITEMS];
+    struct checkpoint_trim trims[STORE_CASE_ITEMS];
+    struct checkpoint_erase erases[STORE_CASE_ITEMS];
     const char *metadata;
     /* What the last store_write said. */
     struct store_result result;
@@ -40,6 +42,15 @@ struct span store_case_bytes(row_ref ref);
 void store_case_put(struct store_case *test, struct bucket_id bucket, int64_t offset, int64_t due_ms, row_ref ref);
 void store_case_split(struct store_case *test, struct bucket_id from, uint32_t rows_max);
 void store_case_drop(struct store_case *test, struct bucket_id bucket);
+void store_case_trim(struct store_case *test, struct bucket_id bucket, int64_t below_offset, uint32_t rows_max);
+void store_case_erase(struct store_case *test, lane_index lane, int64_t due_ms, int64_t offset);
+
+/* Gives the row that was added last an id. */
+void store_case_name(struct store_case *test, struct record_id id, int64_t root);
+
+/* Marks and skips of the plan; borrowed until it is written. */
+void store_case_marks(struct store_case *test, const struct mark *marks, size_t count);
+void store_case_skips(struct store_case *test, const struct skip *skips, size_t count);
 
 /* Writes the plan for a slot and begins a new one; `result` and `error` are those of the call. */
 bool store_case_try(struct store_case *test, slot_index slot, int64_t position);
@@ -47,6 +58,9 @@ void store_case_write(struct store_case *test, slot_index slot, int64_t position
 
 /* The statistics of a bucket that the last write touched; fails the test if it is not among them. */
 struct bucket_stats store_case_touched(const struct store_case *test, struct bucket_id bucket);
+
+/* What is known of an id; offset -1: nothing. */
+struct stored_event store_case_find(struct store_case *test, slot_index slot, struct record_id id);
 
 /* Reads all rows of a bucket by scans of `slice` rows. Returns the count; rows must have room. */
 size_t store_case_scan(

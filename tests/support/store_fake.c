@@ -118,6 +118,10 @@ static bool list_buckets(const struct store *store,
     }
     result->buckets = buckets;
     result->bucket_count = partition->count;
+    result->marks = store_fake_copy(partition->marks, partition->mark_count, sizeof(*partition->marks));
+    result->mark_count = partition->mark_count;
+    result->skips = store_fake_copy(partition->skips, partition->skip_count, sizeof(*partition->skips));
+    result->skip_count = partition->skip_count;
     return true;
 }
 
@@ -234,6 +238,22 @@ bool store_scan(struct store *store,
     return true;
 }
 
+bool store_find_id(
+    struct store *store, slot_index slot, struct record_id id, struct stored_event *event, struct error *error)
+{
+    *event = (struct stored_event){.offset = -1};
+    if (!slot_bound(store, slot)) {
+        return error_set(error, ERROR_INVALID, "slot %" PRIu32 " is not bound", slot);
+    }
+    const struct store_fake_id *found = store_fake_ids_find(store->slots[slot], id);
+    if (found == NULL) {
+        return true;
+    }
+    *event = found->event;
+    event->lane = lane_of(store, found->lane);
+    return event->lane < LANES_MAX || error_set(error, ERROR_INVALID, "lane \"%s\" is not bound", found->lane);
+}
+
 bool store_read_begin(struct store *store, struct error *error)
 {
     if (store->reading) {
@@ -297,7 +317,9 @@ static bool slot_valid(const struct store *store, const struct checkpoint_slot *
 {
     bool valid = slot_bound(store, slot->slot);
     for (size_t i = 0; i < slot->row_count && valid; i++) {
-        valid = bucket_valid(store, slot->rows[i].bucket) && slot->rows[i].offset >= 0 &&
+        int64_t due_ms = slot->rows[i].due_ms;
+        valid = bucket_valid(store, slot->rows[i].bucket) && slot->rows[i].offset >= 0 && due_ms < STORE_DUE_BOUND &&
+                due_ms >= -STORE_DUE_BOUND &&
                 source->row(slot->rows[i].ref, source->context).data != NULL;
     }
     for (size_t i = 0; i < slot->split_count && valid; i++) {
@@ -305,6 +327,12 @@ static bool slot_valid(const struct store *store, const struct checkpoint_slot *
     }
     for (size_t i = 0; i < slot->drop_count && valid; i++) {
         valid = bucket_valid(store, slot->drops[i]);
+    }
+    for (size_t i = 0; i < slot->trim_count && valid; i++) {
+        valid = bucket_valid(store, slot->trims[i].bucket);
+    }
+    for (size_t i = 0; i < slot->erase_count && valid; i++) {
+        valid = bucket_valid(store, (struct bucket_id){slot->erases[i].lane, 0, 0});
     }
     return valid;
 }
@@ -358,18 +386,69 @@ static struct store_fake_bucket *bucket_of(struct fake_job *job, struct bucket_i
     return store_fake_bucket_of(job->partition, job->store->lanes[id.lane], id, make);
 }
 
+/* Deletes the first rows of a bucket, at most `most` and what is left for this write. Returns how many. */
+static size_t delete_first(struct fake_job *job, struct store_fake_bucket *bucket, size_t most)
+{
+    size_t count = most < job->drops_left ? most : (size_t)job->drops_left;
+    for (size_t i = 0; i < count; i++) {
+        store_fake_ids_remove(job->partition, bucket->rows[i].id, bucket->rows[i].offset);
+    }
+    store_fake_rows_cut(bucket, count, false);
+    job->drops_left -= count;
+    return count;
+}
+
 static void drop(struct fake_job *job, struct bucket_id id)
 {
     struct store_fake_bucket *bucket = bucket_of(job, id, false);
     if (bucket == NULL) {
         return;
     }
-    size_t count = bucket->count < job->drops_left ? bucket->count : (size_t)job->drops_left;
-    store_fake_rows_cut(bucket, count, false);
-    job->drops_left -= count;
-    job->result.rows_dropped += count;
+    job->result.rows_dropped += delete_first(job, bucket, bucket->count);
     if (bucket->count == 0) {
         store_fake_bucket_remove(job->partition, bucket);
+    }
+}
+
+/* After rows went one by one. */
+static void settle(struct fake_job *job, struct store_fake_bucket *bucket)
+{
+    if (bucket->count == 0) {
+        store_fake_bucket_remove(job->partition, bucket);
+    } else {
+        bucket->stats.least_offset = bucket->rows[0].offset;
+    }
+}
+
+static void trim(struct fake_job *job, const struct checkpoint_trim *trim)
+{
+    struct store_fake_bucket *bucket = bucket_of(job, trim->bucket, false);
+    if (bucket == NULL) {
+        return;
+    }
+    size_t below = store_fake_row_index(bucket, trim->below_offset);
+    job->result.rows_trimmed += delete_first(job, bucket, below < trim->rows_max ? below : trim->rows_max);
+    settle(job, bucket);
+}
+
+static void erase(struct fake_job *job, const struct checkpoint_erase *erase)
+{
+    for (uint8_t level = 0; level < BUCKET_LEVELS; level++) {
+        int64_t due_ms = erase->key.due_ms < 0 ? 0 : erase->key.due_ms;
+        struct bucket_id id = {erase->lane, level, due_ms >> (BUCKET_SHIFT_0 + BUCKET_SHIFT_STEP * level)};
+        struct store_fake_bucket *bucket =
+            store_fake_bucket_of(job->partition, job->store->lanes[id.lane], id, false);
+        size_t at = bucket == NULL ? 0 : store_fake_row_index(bucket, erase->key.offset);
+        if (bucket == NULL || at == bucket->count || bucket->rows[at].offset != erase->key.offset ||
+            bucket->rows[at].due_ms != erase->key.due_ms) {
+            continue;
+        }
+        touch(job, id);
+        store_fake_ids_remove(job->partition, bucket->rows[at].id, erase->key.offset);
+        store_fake_row_remove(bucket, at);
+        settle(job, bucket);
+        job->result.rows_erased++;
+        return;
     }
 }
 
@@ -400,9 +479,18 @@ static void split(struct fake_job *job, const struct checkpoint_split *split)
 
 static void put(struct fake_job *job, const struct checkpoint_row *row, struct span bytes)
 {
-    struct store_fake_row copy = {row->offset, row->due_ms, memory_new(bytes.length, 1), (uint32_t)bytes.length};
+    uint32_t length = (uint32_t)bytes.length;
+    struct store_fake_row copy = {row->offset, row->due_ms, row->id, memory_new(bytes.length, 1), length};
     memcpy(copy.bytes, bytes.data, bytes.length);
-    store_fake_row_put(bucket_of(job, row->bucket, true), copy);
+    struct store_fake_bucket *bucket = bucket_of(job, row->bucket, true);
+    size_t at = store_fake_row_index(bucket, row->offset);
+    if (at < bucket->count && bucket->rows[at].offset == row->offset) {
+        store_fake_ids_remove(job->partition, bucket->rows[at].id, row->offset);
+    }
+    store_fake_row_put(bucket, copy);
+    struct store_fake_id entry = {.id = row->id, .event = {row->offset, row->due_ms, row->root, length, 0}};
+    memcpy(entry.lane, job->store->lanes[row->bucket.lane], sizeof(entry.lane));
+    store_fake_ids_put(job->partition, entry);
     job->result.rows_put++;
 }
 
@@ -421,12 +509,19 @@ static void apply_slot(struct fake_job *job, const struct store_source *source)
     for (size_t i = 0; i < slot->drop_count; i++) {
         drop(job, slot->drops[i]);
     }
+    for (size_t i = 0; i < slot->trim_count; i++) {
+        trim(job, &slot->trims[i]);
+    }
+    for (size_t i = 0; i < slot->erase_count; i++) {
+        erase(job, &slot->erases[i]);
+    }
     for (size_t i = 0; i < slot->split_count; i++) {
         split(job, &slot->splits[i]);
     }
     for (size_t i = 0; i < slot->row_count; i++) {
         put(job, &slot->rows[i], source->row(slot->rows[i].ref, source->context));
     }
+    store_fake_marks_set(job->partition, slot);
 }
 
 static void fill_touched(struct fake_job *job)

@@ -65,6 +65,9 @@ void store_fake_partition_clear(struct store_fake_partition *partition)
         free_bucket(&partition->buckets[i]);
     }
     free(partition->buckets);
+    free(partition->ids);
+    free(partition->marks);
+    free(partition->skips);
     *partition = (struct store_fake_partition){.topic = partition->topic, .partition = partition->partition};
 }
 
@@ -157,6 +160,15 @@ void store_fake_rows_cut(struct store_fake_bucket *bucket, size_t count, bool ke
     bucket->stats.count = bucket->count;
 }
 
+void store_fake_row_remove(struct store_fake_bucket *bucket, size_t index)
+{
+    bucket->stats.bytes -= bucket->rows[index].length;
+    free(bucket->rows[index].bytes);
+    bucket->count--;
+    memmove(bucket->rows + index, bucket->rows + index + 1, (bucket->count - index) * sizeof(*bucket->rows));
+    bucket->stats.count = bucket->count;
+}
+
 /* --------------------------------------------------------------------------------------------------- images */
 
 static void copy_bucket(struct store_fake_bucket *to, const struct store_fake_bucket *from)
@@ -182,6 +194,10 @@ static struct store_fake_image *copy_image(const struct store_fake_image *from)
         partition->topic = memory_text(partition->topic, strlen(partition->topic));
         partition->buckets = memory_new(partition->count, sizeof(*partition->buckets));
         partition->room = partition->count;
+        partition->ids = store_fake_copy(partition->ids, partition->id_count, sizeof(*partition->ids));
+        partition->id_room = partition->id_count;
+        partition->marks = store_fake_copy(partition->marks, partition->mark_count, sizeof(*partition->marks));
+        partition->skips = store_fake_copy(partition->skips, partition->skip_count, sizeof(*partition->skips));
         for (size_t j = 0; j < partition->count; j++) {
             copy_bucket(&partition->buckets[j], &from->partitions[i]->buckets[j]);
         }

@@ -103,6 +103,97 @@ static void test_librdkafka_is_asked(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------- times and delivery */
+
+/* A whole configuration of four lines whose second is `kafka`, with the real hooks. */
+static struct config *load_timed(const char *kafka, const char *more, struct config_problems *problems)
+{
+    char text[1024];
+    struct config_request request = {
+        .hooks = {.property_refused = kafka_conf_refused, .property_check = kafka_conf_check}};
+    snprintf(text, sizeof text,
+             "instance: i\nkafka: {bootstrap.servers: b%s}\nsources: [{topic: in, default_target: out}]\n%s\n", kafka,
+             more);
+    return config_text_load(text, &request, problems);
+}
+
+struct timed {
+    const char *kafka;
+    const char *more;
+    const char *place; /* NULL: it is good, without a word */
+    const char *part;
+};
+
+#define ONCE "delivery: exactly_once"
+
+static void test_times_that_contradict_each_other(void **state)
+{
+    static const struct timed cases[] = {
+        {", producer: {message.timeout.ms: 10001}", ONCE, "tarry.yaml:2:42",
+         "kafka.producer.message.timeout.ms: 10001 is longer than transaction_timeout (10000 ms)"},
+        {", producer: {delivery.timeout.ms: 60000}", ONCE, "tarry.yaml:2:42",
+         "kafka.producer.delivery.timeout.ms: 60000"},
+        {", message.timeout.ms: 10001", ONCE, "tarry.yaml:2:31", "kafka.message.timeout.ms: 10001"},
+        {", producer: {message.timeout.ms: 0}", ONCE, "tarry.yaml:2:42", "0 (never) is longer"},
+        {", producer: {message.timeout.ms: 5001}", ONCE "\ntransaction_timeout: 5s", "tarry.yaml:2:42", "raise"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct config_problems problems = {0};
+        assert_null(load_timed(cases[i].kafka, cases[i].more, &problems));
+        assert_int_equal(problems.errors, 1);
+        assert_true(config_text_has(&problems, false, cases[i].place, cases[i].part));
+        config_problems_free(&problems);
+    }
+}
+
+static void test_times_that_make_a_takeover_or_a_transaction_slow(void **state)
+{
+    static const struct timed cases[] = {
+        {", consumer: {session.timeout.ms: 60001}", "", "tarry.yaml:2:42", "kafka.consumer.session.timeout.ms: 60001"},
+        {", session.timeout.ms: 120000", ONCE, "tarry.yaml:2:31", "stand still that long"},
+        {"", ONCE "\ntransaction_timeout: 45001ms", "tarry.yaml:5:1",
+         "45001 ms is longer than session.timeout.ms (45000 ms)"},
+        {", session.timeout.ms: 8000", ONCE, "tarry.yaml:2:31", "10000 ms is longer than session.timeout.ms (8000 ms)"},
+        {", session.timeout.ms: 8000", ONCE "\ntransaction_timeout: 9s", "tarry.yaml:5:1", "9000 ms is longer"},
+        {", producer: {retry.backoff.ms: 21}", ONCE, "tarry.yaml:2:42", "each transaction may wait 21 ms"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct config_problems problems = {0};
+        struct config *config = load_timed(cases[i].kafka, cases[i].more, &problems);
+        assert_non_null(config);
+        assert_int_equal(problems.count, 1);
+        assert_true(config_text_has(&problems, true, cases[i].place, cases[i].part));
+        config_problems_free(&problems);
+        config_free(config);
+    }
+}
+
+/* At the limits, in the other mode, in the other client, and with what its own group overrules. */
+static void test_times_that_go_together(void **state)
+{
+    static const struct timed cases[] = {
+        {", producer: {message.timeout.ms: 10000, socket.timeout.ms: 60000, retry.backoff.ms: 20}", ONCE, NULL, NULL},
+        {", producer: {message.timeout.ms: 30000}", ONCE "\ntransaction_timeout: 30s", NULL, NULL},
+        {", producer: {message.timeout.ms: 60000, socket.timeout.ms: 60000, retry.backoff.ms: 500}", "", NULL, NULL},
+        {", message.timeout.ms: 60000, producer: {message.timeout.ms: 5000}", ONCE, NULL, NULL},
+        {", consumer: {retry.backoff.ms: 500}", ONCE, NULL, NULL},
+        {", session.timeout.ms: 60000", ONCE, NULL, NULL},
+        {", session.timeout.ms: 10000", ONCE, NULL, NULL},
+        {", session.timeout.ms: 6000", "", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct config_problems problems = {0};
+        struct config *config = load_timed(cases[i].kafka, cases[i].more, &problems);
+        assert_non_null(config);
+        assert_int_equal(problems.count, 0);
+        config_problems_free(&problems);
+        config_free(config);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------- secret files */
 
 static char *write_file(const char *folder, const char *name, const char *text, size_t length, mode_t mode)
@@ -205,6 +296,9 @@ int main(void)
         cmocka_unit_test(test_kafka_properties_are_checked),
         cmocka_unit_test(test_secrets_are_in_no_problem),
         cmocka_unit_test(test_librdkafka_is_asked),
+        cmocka_unit_test(test_times_that_contradict_each_other),
+        cmocka_unit_test(test_times_that_make_a_takeover_or_a_transaction_slow),
+        cmocka_unit_test(test_times_that_go_together),
         cmocka_unit_test(test_secret_files_are_read),
         cmocka_unit_test(test_bad_secret_files),
         cmocka_unit_test(test_a_file_open_to_all_with_a_secret_is_a_warning),

@@ -26,6 +26,10 @@ static void test_defaults(void **state)
     assert_int_equal(config->store_max_size_bytes, INT64_C(64) << 30);
     assert_int_equal(config->store_checkpoint_ms, 100);
     assert_int_equal(config->delivery, CONFIG_DELIVERY_AT_LEAST_ONCE);
+    assert_int_equal(config->transaction_timeout_ms, 10000);
+    assert_true(config->copy_forward);
+    assert_int_equal(config->copy_forward_span, 10000000);
+    assert_int_equal(config->copy_forward_retention_percent, 50);
     assert_int_equal(config->unknown_topic_grace_ms, 30000);
     assert_int_equal(config->memory_entries, 4000000);
     assert_int_equal(config->memory_unwritten_bytes, 64 << 20);
@@ -91,7 +95,8 @@ static void test_everything_given(void **state)
         config_text_good("instance: tarry-0\ngroup: g\nadvertise: host.example:7411\n"
                          "kafka:\n  bootstrap.servers: 'b:9092'\n  client.rack: r1\n  producer: {linger.ms: 1, "
                          "client.rack: r2}\n  consumer: {fetch.min.bytes: 2}\n"
-                         "store: {path: /x, max_size: 10TB, checkpoint: 1s}\ndelivery: at_least_once\n"
+                         "store: {path: /x, max_size: 10TB, checkpoint: 1s}\ndelivery: exactly_once\n"
+                         "transaction_timeout: 15s\ncopy_forward: {enabled: true, span: 1000, retention_percent: 90}\n"
                          "sources:\n"
                          "  - topic: in\n    dialects: []\n    envelope: true\n    envelope_out: whole\n    fields: "
                          "{deliver_at: delayUntil}\n"
@@ -103,6 +108,11 @@ static void test_everything_given(void **state)
                          "http: {listen: '[::1]:0'}\nlog: {level: error, format: json}\nshutdown_timeout: 1m\n");
     assert_string_equal(config->advertise, "host.example:7411");
     assert_int_equal(config->store_max_size_bytes, INT64_C(10000000000000));
+    assert_int_equal(config->delivery, CONFIG_DELIVERY_EXACTLY_ONCE);
+    assert_int_equal(config->transaction_timeout_ms, 15000);
+    assert_true(config->copy_forward);
+    assert_int_equal(config->copy_forward_span, 1000);
+    assert_int_equal(config->copy_forward_retention_percent, 90);
     const struct config_source *source = &config->sources[0];
     assert_int_equal(source->dialects, 0);
     assert_true(source->envelope);
@@ -164,7 +174,17 @@ static void test_bad_keys_and_values(void **state)
         {"store: {max_size: 1g}\n", "tarry.yaml:4:19", "for example 64GiB"},
         {"store: {checkpoint: 100}\n", "tarry.yaml:4:21", "units d h m s ms"},
         {"store: {checkpoint: 61s}\n", "tarry.yaml:4:21", "out of range (duration, 1ms to 1m)"},
-        {"delivery: exactly_once\n", "tarry.yaml:4:11", "does not work in this version: only at_least_once does"},
+        {"delivery: at_most_once\n", "tarry.yaml:4:11", "is none of at_least_once|exactly_once"},
+        {"transaction_timeout: 10\n", "tarry.yaml:4:22", "units d h m s ms"},
+        {"transaction_timeout: 999ms\n", "tarry.yaml:4:22", "out of range (duration, 1s to 15m)"},
+        {"transaction_timeout: 15m1s\n", "tarry.yaml:4:22", "out of range (duration, 1s to 15m)"},
+        {"copy_forward: true\n", "tarry.yaml:4:15", "copy_forward: expects a map"},
+        {"copy_forward: {enabled: no}\n", "tarry.yaml:4:25", "neither true nor false"},
+        {"copy_forward: {span: 999}\n", "tarry.yaml:4:22", "out of range (number, 1000 to 1000000000000)"},
+        {"copy_forward: {retention_precent: 50}\n", "tarry.yaml:4:16", "did you mean retention_percent?"},
+        {"copy_forward: {retention_percent: 91}\n", "tarry.yaml:4:35", "out of range (number, 10 to 90)"},
+        {"copy_forward: {retention_percent: 9}\n", "tarry.yaml:4:35", "out of range (number, 10 to 90)"},
+        {"copy_forward: {retention_percent: 50%}\n", "tarry.yaml:4:35", "whole number"},
         {"nats: {url: x}\n", "tarry.yaml:4:1", "does not use NATS"},
         {"dlq: {}\n", "tarry.yaml:4:1", "refused_topic"},
         {"nack: []\n", "tarry.yaml:4:1", "unknown key"},

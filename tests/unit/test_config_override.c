@@ -41,6 +41,30 @@ static void test_precedence(void **state)
     config_free(config);
 }
 
+/* Copies turned off by a flag: what the file says of them has no effect then, which is a warning and no more. */
+static void test_delivery_and_copies(void **state)
+{
+    static const char *const environment[] = {"TARRY_DELIVERY=exactly_once", "TARRY_TRANSACTION_TIMEOUT=20s",
+                                              "TARRY_COPY_FORWARD_RETENTION_PERCENT=30", NULL};
+    static const struct config_setting settings[] = {{"copy_forward.enabled", "false", "--set copy_forward.enabled"},
+                                                     {"transaction_timeout", "30s", "--set transaction_timeout"}};
+    struct config_problems problems = {0};
+    (void)state;
+    struct config *config =
+        load(CONFIG_TEXT_LEAST "copy_forward: {span: 2000}\n", environment, settings, 2, &problems);
+    assert_non_null(config);
+    assert_int_equal(config->delivery, CONFIG_DELIVERY_EXACTLY_ONCE);
+    assert_int_equal(config->transaction_timeout_ms, 30000);
+    assert_false(config->copy_forward);
+    assert_int_equal(config->copy_forward_span, 2000);
+    assert_int_equal(config->copy_forward_retention_percent, 30);
+    assert_int_equal(problems.warnings, 2);
+    assert_true(config_text_has(&problems, true, "tarry.yaml:4:16", "copy_forward.span: has no effect"));
+    assert_true(config_text_has(&problems, true, "TARRY_COPY_FORWARD_RETENTION_PERCENT", "has no effect"));
+    config_problems_free(&problems);
+    config_free(config);
+}
+
 static void test_everything_from_the_environment(void **state)
 {
     static const char *const environment[] = {"TARRY_INSTANCE=e",
@@ -239,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_precedence),
+        cmocka_unit_test(test_delivery_and_copies),
         cmocka_unit_test(test_everything_from_the_environment),
         cmocka_unit_test(test_every_key_has_its_names),
         cmocka_unit_test(test_paths_of_flags),

@@ -21,7 +21,8 @@
 #define FULL                                                                                                           \
     "instance: tarry-0\nadvertise: 'h:1'\nkafka: {bootstrap.servers: 'b:9092', client.rack: \"q\\\"\\\\\\n\\x07ä\", " \
     "producer: {linger.ms: 1}, consumer: {fetch.min.bytes: 2}}\n"                                                      \
-    "store: {max_size: 10TB}\nsources:\n  - {topic: in, dialects: [], envelope: true, envelope_out: whole, "           \
+    "store: {max_size: 10TB}\ndelivery: exactly_once\ntransaction_timeout: 5s\ncopy_forward: {span: 5000}\n"           \
+    "sources:\n  - {topic: in, dialects: [], envelope: true, envelope_out: whole, "                                    \
     "fields: {deliver_at: 'delay until'}, routes: {'A: b': a, '': c}, default_delay: 1s}\n  - {topic: in2, "           \
     "default_target: in}\n"                                                                                            \
     "targets:\n  - {name: o, match: 'orders.*'}\n  - {name: all, match: '*'}\nlog: {level: error}\n"
@@ -72,6 +73,9 @@ static void test_effective_names_every_value_and_its_origin(void **state)
     assert_non_null(strstr(text, "tarry.yaml:4\n"));
     assert_non_null(strstr(text, "  max_size: 64GiB  # default\n"));
     assert_non_null(strstr(text, "    refused_topic: in.refused  # default\n"));
+    assert_non_null(strstr(text, "delivery: at_least_once  # default\ntransaction_timeout: 10s  # default\n"
+                                 "copy_forward:\n  enabled: true  # default\n  span: 10000000  # default\n"
+                                 "  retention_percent: 50  # default\n"));
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
     for (size_t i = 0; i < count; i++) {
@@ -186,6 +190,12 @@ static void test_the_schema_knows_every_key(void **state)
                             keys[i].meaning);
         assert_non_null(cJSON_GetObjectItemCaseSensitive(key, "type"));
     }
+    const cJSON *words = cJSON_GetObjectItemCaseSensitive(schema_of(schema, "delivery"), "enum");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(words, 1)), "exactly_once");
+    const cJSON *percent = schema_of(schema, "copy_forward.retention_percent");
+    assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(percent, "maximum")), 90);
+    const cJSON *enabled = schema_of(schema, "copy_forward.enabled");
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(enabled, "default")));
     assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(schema, "additionalProperties")));
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(schema, "required")), 2);
     cJSON_Delete(schema);

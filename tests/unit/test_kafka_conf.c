@@ -13,7 +13,8 @@ static void test_promises_are_refused(void **state)
     (void)state;
     static const char *const names[] = {"isolation.level", "enable.auto.commit", "enable.auto.offset.store", "transactional.id", "acks",
                                         "request.required.acks", "enable.idempotence", "group.instance.id", "group.id", "client.id",
-                                        "auto.offset.reset", "enable.partition.eof", "delivery.report.only.error"};
+                                        "auto.offset.reset", "enable.partition.eof", "delivery.report.only.error", "transaction.timeout.ms",
+                                        "queuing.strategy"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct error error;
         assert_non_null(kafka_conf_refused(names[i]));
@@ -29,11 +30,40 @@ static void test_others_pass(void **state)
     (void)state;
     static const char *const settings[][2] = {{"bootstrap.servers", "a:1,b:2"}, {"compression.type", "zstd"},      {"linger.ms", "5"},
                                               {"session.timeout.ms", "30000"},  {"security.protocol", "SASL_SSL"}, {"sasl.password", "x"},
-                                              {"partition.assignment.strategy", "cooperative-sticky"}};
+                                              {"partition.assignment.strategy", "cooperative-sticky"},
+                                              {"retry.backoff.ms", "10"},       {"message.timeout.ms", "60000"},   {"retries", "1"},
+                                              {"message.send.max.retries", "9"}, {"max.in.flight", "5"},
+                                              {"max.in.flight.requests.per.connection", "1"}};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         struct error error = {0};
         assert_null(kafka_conf_refused(settings[i][0]));
         assert_true(kafka_conf_check(settings[i][0], settings[i][1], &error));
+    }
+}
+
+/* What tarry has a key for is refused with the key's name. */
+static void test_refusals_name_the_key_to_use(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(kafka_conf_refused("transaction.timeout.ms"), "`transaction_timeout`"));
+    assert_non_null(strstr(kafka_conf_refused("transactional.id"), "`instance` and `group`"));
+}
+
+/* librdkafka takes each of these alone, and would not start with them. */
+static void test_numbers_that_idempotence_forbids(void **state)
+{
+    (void)state;
+    static const char *const settings[][2] = {{"retries", "0"},
+                                              {"message.send.max.retries", "0"},
+                                              {"max.in.flight", "6"},
+                                              {"max.in.flight.requests.per.connection", "1000"}};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        struct error error = {0};
+        assert_null(kafka_conf_refused(settings[i][0]));
+        assert_false(kafka_conf_check(settings[i][0], settings[i][1], &error));
+        assert_int_equal(error.code, ERROR_INVALID);
+        assert_non_null(strstr(error.text, settings[i][0]));
+        assert_non_null(strstr(error.text, settings[i][1]));
     }
 }
 
@@ -68,6 +98,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_promises_are_refused),
         cmocka_unit_test(test_others_pass),
+        cmocka_unit_test(test_refusals_name_the_key_to_use),
+        cmocka_unit_test(test_numbers_that_idempotence_forbids),
         cmocka_unit_test(test_errors_name_what_is_wrong),
         cmocka_unit_test(test_secrets_stay_hidden),
     };

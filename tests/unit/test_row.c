@@ -57,6 +57,10 @@ static void assert_round_trip(const struct record *record, const struct decoded 
     assert_true(span_equal(row.decoded.key, decoded->key));
     assert_true(span_equal(row.decoded.value, decoded->value));
     assert_true(span_equal(row.decoded.id, decoded->id));
+    assert_int_equal(row.decoded.root, decoded->root);
+    assert_int_equal(row.decoded.root_timestamp_ms, decoded->root_timestamp_ms);
+    assert_int_equal(row.root, decoded->root);
+    assert_int_equal(row.root_timestamp_ms, decoded->root_timestamp_ms);
     free(bytes);
 }
 
@@ -66,7 +70,9 @@ static struct decoded plain_decoded(const struct record *record)
                             .target = span_of_text("events"),
                             .partition = -1,
                             .key = record->key,
-                            .value = record->value};
+                            .value = record->value,
+                            .root = -1,
+                            .root_timestamp_ms = -1};
 }
 
 static void null_and_empty_stay_apart(void **state)
@@ -191,6 +197,52 @@ static void refused_rows(void **state)
     buffer_free(&buffer);
 }
 
+static void roots(void **state)
+{
+    static const int64_t timestamps[] = {-1, 0, SAMPLE_TIMESTAMP_MS, INT64_MAX};
+    struct sample sample;
+    (void)state;
+    sample_begin(&sample, "k", "v");
+    struct decoded decoded = plain_decoded(&sample.record);
+    for (size_t i = 0; i < 4; i++) {
+        decoded.root_timestamp_ms = timestamps[i];
+        for (decoded.root = 0; decoded.root < sample.record.offset; decoded.root++) {
+            assert_round_trip(&sample.record, &decoded);
+        }
+        sample.record.offset = INT64_MAX;
+        decoded.root = INT64_MAX - 1;
+        assert_round_trip(&sample.record, &decoded);
+        sample.record.offset = 7;
+    }
+}
+
+/* A refused re-append is copied forward too, and is still that person's record. */
+static void refused_rows_keep_their_root(void **state)
+{
+    static const struct {
+        const char *value;
+        int64_t root;
+        int64_t timestamp_ms;
+    } cases[] = {{"3:1795961500000", 3, INT64_C(1795961500000)}, {"0:-1", 0, -1}, {"7:5", -1, -1}, {"x", -1, -1}, {NULL, -1, -1}};
+    struct refusal refusal = {REFUSAL_BAD_TIME, "header \"delay_ms\" is \"x\": give milliseconds"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buffer buffer = buffer_new(1 << 16);
+        struct sample sample;
+        struct error error;
+        struct row row;
+        sample_begin(&sample, "k", "v");
+        sample_add(&sample, "tarry-root", cases[i].value);
+        assert_true(row_encode_refused(&buffer, &sample.record, &refusal, &error));
+        assert_true(row_decode(buffer_span(&buffer), &row, &error));
+        assert_true(row.refused);
+        assert_int_equal(row.root, cases[i].root);
+        assert_int_equal(row.root_timestamp_ms, cases[i].timestamp_ms);
+        assert_same_record(&sample.record, &row);
+        buffer_free(&buffer);
+    }
+}
+
 static void a_row_is_little_more_than_its_record(void **state)
 {
     struct buffer buffer = buffer_new(1 << 16);
@@ -288,6 +340,62 @@ static void versions(void **state)
     assert_int_equal(error.code, ERROR_CORRUPT);
 }
 
+/* Rows as the version before wrote them, byte by byte; and that rows of no re-append are still written so. */
+static void rows_of_the_version_before(void **state)
+{
+    static const uint8_t accepted[] = "\x01\x08\x0e\xe0\xc9\xb6\xfa\xc4h\x03\xea\xc9\xb6\xfa\xc4h\x08\x06" "events\x01k\x03\x08" "delay_ms\x02" "5\ttarry-key\x02k"
+                                      "\x0ftarry-partition\x02" "7";
+    static const uint8_t refused[] = "\x01\x0f\x0e\xe0\xc9\xb6\xfa\xc4h\x00\x01v\x01\x04" "text";
+    struct span first = {accepted, sizeof(accepted) - 1};
+    struct span second = {refused, sizeof(refused)}; /* the NUL is its count of headers */
+    struct buffer buffer = buffer_new(1 << 16);
+    struct sample sample;
+    struct error error;
+    struct row row;
+    (void)state;
+    assert_true(row_decode(first, &row, &error));
+    assert_false(row.refused);
+    assert_int_equal(row.root, -1);
+    assert_int_equal(row.root_timestamp_ms, -1);
+    assert_int_equal(row.decoded.root, -1);
+    assert_int_equal(row.record.offset, 7);
+    assert_true(span_equals_text(row.decoded.target, "events"));
+    assert_true(span_equals_text(row.decoded.key, "k"));
+    sample_begin(&sample, NULL, NULL);
+    sample_add(&sample, "delay_ms", "5");
+    sample_add(&sample, "tarry-key", "k");
+    sample_add(&sample, "tarry-partition", "7");
+    assert_same_record(&sample.record, &row);
+    assert_true(row_encode(&buffer, &sample.record, &row.decoded, &error));
+    assert_true(span_equal(buffer_span(&buffer), first));
+    assert_true(row_decode(second, &row, &error));
+    assert_true(row.refused);
+    assert_int_equal(row.root, -1);
+    assert_string_equal(row.refusal.text, "text");
+    buffer_free(&buffer);
+}
+
+/* A root that cannot be is damage, not a root. */
+static void impossible_roots_are_damage(void **state)
+{
+    struct sample sample;
+    (void)state;
+    sample_begin(&sample, "k", "v");
+    for (int i = 0; i < 4; i++) {
+        struct buffer buffer = buffer_new(1 << 16);
+        struct decoded decoded = plain_decoded(&sample.record);
+        struct error error;
+        struct row row;
+        decoded.root = i == 0 ? 7 : i == 1 ? 8 : 6;
+        decoded.root_timestamp_ms = i == 2 ? -2 : 0;
+        assert_true(row_encode(&buffer, &sample.record, &decoded, &error));
+        assert_int_equal(row_decode(buffer_span(&buffer), &row, &error), i == 3);
+        buffer.data[0] = 1; /* the version before knew no roots */
+        assert_false(row_decode(buffer_span(&buffer), &row, &error));
+        buffer_free(&buffer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +404,10 @@ int main(void)
         cmocka_unit_test(many_and_large_headers),
         cmocka_unit_test(anything_round_trips),
         cmocka_unit_test(refused_rows),
+        cmocka_unit_test(roots),
+        cmocka_unit_test(refused_rows_keep_their_root),
+        cmocka_unit_test(rows_of_the_version_before),
+        cmocka_unit_test(impossible_roots_are_damage),
         cmocka_unit_test(a_row_is_little_more_than_its_record),
         cmocka_unit_test(a_full_buffer_is_said),
         cmocka_unit_test(damaged_rows_are_never_read_beyond),

@@ -56,6 +56,7 @@ enum {
     OUTSIDE,
     ANCHOR,
     LAG,
+    THROWN_OUT,
     FIXTURES,
 };
 
@@ -77,6 +78,7 @@ static struct fixture fixtures[FIXTURES] = {
     [OUTSIDE] = {1, short_session},
     [ANCHOR] = {3, short_session},
     [LAG] = {1, short_session},
+    [THROWN_OUT] = {1, short_session},
 };
 
 static int set_up(void **state)
@@ -296,6 +298,7 @@ static void test_commit_and_look_up(void **state)
     assert_string_equal(lookup.metadata, metadata);
     assert_int_equal(lookup.low, 0);
     assert_int_equal(lookup.end, 7);
+    assert_int_equal(lookup.high, 7);
     assert_true(source_look_up(watch->source, "in", 1, 10 * SECONDS, &lookup, &error));
     assert_int_equal(lookup.committed, -1);
     assert_string_equal(lookup.metadata, "");
@@ -423,6 +426,11 @@ static void test_trouble_and_back(void **state)
     struct error error;
     assert_false(source_look_up(watch->source, "in", 0, 400, &lookup, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
+    int64_t offset = -5;
+    int64_t asked = source_watch_clock();
+    assert_false(source_offset_at(watch->source, "in", 0, 0, 400, &offset, &error));
+    assert_int_equal(error.code, ERROR_UNAVAILABLE);
+    assert_true(source_watch_clock() - asked < 2 * SECONDS);
     assert_false(source_probe(watch->source, 200));
     mock_cluster_broker_down(fixture->cluster, 1, false);
     int64_t begun = source_watch_clock();
@@ -531,6 +539,28 @@ static void test_cluster_id_and_lag(void **state)
     assert_int_equal(source_lag(watch->source, "in", 0, 9), 0);
 }
 
+/* Thrown out before the assignment was answered: librdkafka is at generation -1, with which a broker asks nobody who he is. */
+static void test_no_place_when_thrown_out(void **state)
+{
+    struct fixture *fixture = *state;
+    struct source_watch *watch = &fixture->watch;
+    watch->start_at = -1;
+    source_watch_until(watch, SOURCE_ASSIGNED, 1, 20 * SECONDS);
+    mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_HEARTBEAT, 22 /* ILLEGAL_GENERATION */, 1);
+    poll(NULL, 0, 3 * SECONDS); /* ten heartbeats; nothing else shows that one was answered so */
+    assert_true(source_start(watch->source, "in", 0, 0, NULL));
+    struct source_event event;
+    source_poll(watch->source, &event); /* the answer */
+    assert_null(source_members(watch->source).data);
+    /* it joins again, and has a place again */
+    watch->start_at = 0;
+    int64_t give_up = source_watch_clock() + 30 * SECONDS;
+    while (source_members(watch->source).data == NULL) {
+        assert_true(source_watch_clock() < give_up);
+        source_watch_for(watch, 20);
+    }
+}
+
 #define WITH(test, fixture) cmocka_unit_test_prestate(test, &fixtures[fixture])
 
 int main(void)
@@ -556,6 +586,7 @@ int main(void)
         WITH(test_anchor, ANCHOR),
         cmocka_unit_test(test_crc_tells_apart),
         WITH(test_cluster_id_and_lag, LAG),
+        WITH(test_no_place_when_thrown_out, THROWN_OUT),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

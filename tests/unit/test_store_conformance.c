@@ -168,13 +168,13 @@ static void test_scan_bounds(void **state)
         {0, 10, 5, 0, 0, true},           {0, INT64_MAX, 0, 0, 0, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct command_scan scan = {bucket, cases[i].from, cases[i].below, cases[i].most};
+        struct command_scan scan = {bucket, SCAN_WINDOW, cases[i].from, cases[i].below, cases[i].most};
         assert_true(store_scan(test->store, 0, &scan, rows, &count, &end, &test->error));
         assert_int_equal(count, cases[i].count);
         assert_int_equal(end, cases[i].end);
         assert_true(count == 0 || rows[0].offset == cases[i].first);
     }
-    struct command_scan other = {bucket, 0, INT64_MAX, 5};
+    struct command_scan other = {bucket, SCAN_WINDOW, 0, INT64_MAX, 5};
     assert_true(store_scan(test->store, 1, &other, rows, &count, &end, &test->error));
     assert_true(count == 0 && end);
     assert_false(store_scan(test->store, 5, &other, rows, &count, &end, &test->error));

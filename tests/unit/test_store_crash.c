@@ -19,7 +19,13 @@
 #define PLAN_ROWS 300
 #define KILLS 25
 
-/* Plan n: rows to level 1, part of the last plan's bucket split, level 0 buckets of an older one dropped. */
+static struct record_id id_of(int64_t number)
+{
+    return (struct record_id){(uint64_t)number * UINT64_C(0x9E3779B97F4A7C15), 1};
+}
+
+/* Plan n: rows to level 1, each third one with an id, part of the last plan's bucket split, level 0 buckets of an older
+ * one dropped, row 1 of it erased, rows below 20 of the one before trimmed; a mark and a skip say which plan it was. */
 static bool write_plan(struct store_case *test, int64_t n)
 {
     char metadata[32];
@@ -30,9 +36,18 @@ static bool write_plan(struct store_case *test, int64_t n)
         int64_t due = start + i * 1700;
         store_case_put(test, store_case_bucket(0, 1, due), n * PLAN_ROWS + i, due,
                        store_case_ref((uint32_t)i, (uint32_t)i * 3));
+        store_case_name(test, i % 3 == 0 ? id_of(n * PLAN_ROWS + i) : RECORD_ID_NONE, n);
     }
+    struct mark mark = {id_of(n), n, n + 1};
+    struct skip skip = {n, n + 2};
+    store_case_marks(test, &mark, 1);
+    store_case_skips(test, &skip, 1);
     if (n >= 1) {
         store_case_split(test, (struct bucket_id){0, 1, (NOW >> 19) + n - 1}, PLAN_ROWS - 50);
+    }
+    if (n >= 2) { /* 250 were split away from it: what is left begins at 250 */
+        store_case_trim(test, (struct bucket_id){0, 1, (NOW >> 19) + n - 2}, (n - 2) * PLAN_ROWS + 260, 100);
+        store_case_erase(test, 0, NOW + (n - 2) * (INT64_C(1) << 19) + 270 * 1700, (n - 2) * PLAN_ROWS + 270);
     }
     for (int64_t i = 0; n >= 2 && i < 64; i++) {
         store_case_drop(test, (struct bucket_id){0, 0, (NOW >> 13) + (n - 2) * 64 + i});
@@ -49,7 +64,18 @@ static void write_until_killed(struct store_case *test, int64_t n, int tell)
     _exit(1);
 }
 
-/* What plan n leaves behind: its own rows whole, the last one's mostly split, of each older one 50 rows. */
+/* The ids lead to the rows of plan n that are there; `gone` says which are not. */
+static void assert_ids(struct store_case *test, int64_t plan, int64_t last)
+{
+    for (int64_t i = 0; i < PLAN_ROWS; i++) {
+        bool gone = i % 3 != 0 || (plan <= last - 2 && (i < 260 || i == 270));
+        struct stored_event event = store_case_find(test, 0, id_of(plan * PLAN_ROWS + i));
+        assert_int_equal(event.offset, gone ? -1 : plan * PLAN_ROWS + i);
+        assert_true(gone || event.root == plan);
+    }
+}
+
+/* What plan n leaves behind: its own rows whole, the last one's mostly split, of each older one 39 rows. */
 static void assert_state_after(struct store_case *test, int64_t n, const struct store_partition *partition)
 {
     static struct scanned_row rows[PLAN_ROWS + 1];
@@ -70,11 +96,18 @@ static void assert_state_after(struct store_case *test, int64_t n, const struct 
             continue;
         }
         int64_t plan = stats->id.number - (NOW >> 19);
-        assert_int_equal(stats->count, plan == n ? PLAN_ROWS : 50);
+        assert_int_equal(stats->count, plan == n ? PLAN_ROWS : plan == n - 1 ? 50 : 39);
         assert_true(plan >= 0 && plan <= n);
     }
     assert_int_equal(fine, n >= 1 ? PLAN_ROWS - 50 : 0);
     assert_int_equal(partition->bucket_count >= (size_t)n + 1, true);
+    for (int64_t plan = n > 3 ? n - 3 : 0; plan <= n; plan++) {
+        assert_ids(test, plan, n);
+    }
+    assert_int_equal(partition->mark_count, 1);
+    assert_int_equal(partition->marks[0].offset, n);
+    assert_int_equal(partition->skip_count, 1);
+    assert_int_equal(partition->skips[0].skipped, n + 2);
 }
 
 static int64_t kill_at_random(struct store_case *test, struct random *random, int64_t n)
@@ -120,6 +153,8 @@ static void test_killed(void **state)
             assert_state_after(test, stored, &partition);
         }
         free(partition.buckets);
+        free(partition.marks);
+        free(partition.skips);
         store_case_close(test);
         next = stored + 1;
     }

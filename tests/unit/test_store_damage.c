@@ -17,6 +17,7 @@
 
 #define NOW INT64_C(1800000000000)
 #define PAGE 4096
+#define MARKS 2000
 
 struct image {
     uint8_t *bytes;
@@ -24,7 +25,23 @@ struct image {
     char file[300];
 };
 
-/* A store with inner pages, long rows and a free list; its file's bytes. */
+static struct record_id id_of(int64_t number)
+{
+    return (struct record_id){(uint64_t)number * UINT64_C(0x9E3779B97F4A7C15), 1};
+}
+
+static void give_marks(struct store_case *test, int64_t end)
+{
+    static struct mark marks[MARKS];
+    static const struct skip skip = {1, 2};
+    for (int64_t i = 0; i < MARKS; i++) {
+        marks[i] = (struct mark){id_of(i), i, end};
+    }
+    store_case_marks(test, marks, MARKS);
+    store_case_skips(test, &skip, 1);
+}
+
+/* A store with inner pages, long rows, ids, marks and a free list; its file's bytes. */
 static void fill(struct store_case *test, struct image *image)
 {
     struct stat found;
@@ -34,8 +51,13 @@ static void fill(struct store_case *test, struct image *image)
             int64_t due = NOW + i % 40 * 8192;
             store_case_put(test, store_case_bucket((lane_index)(i % 2), 0, due), round * 3000 + i, due,
                            store_case_ref((uint32_t)i, i % 200 == 0 ? 5000 : 276));
+            if (i % 3 == 0) {
+                store_case_name(test, id_of(round * 3000 + i), -1);
+            }
         }
         store_case_drop(test, store_case_bucket(0, 0, NOW));
+        store_case_trim(test, store_case_bucket(1, 0, NOW + 8192), 2000, 1000);
+        give_marks(test, round);
         store_case_write(test, 0, (round + 1) * 3000);
     }
     store_case_close(test);
@@ -133,10 +155,14 @@ static int open_and_walk(struct store_case *test)
               store_bind_lane(test->store, 1, "orders", &test->error) &&
               store_bind_slot(test->store, 0, "t", 0, &partition, &test->error);
     for (size_t i = 0; ok && i < partition.bucket_count; i++) {
-        struct command_scan scan = {partition.buckets[i].id, 0, INT64_MAX, 10000};
+        struct command_scan scan = {partition.buckets[i].id, SCAN_WINDOW, 0, INT64_MAX, 10000};
         size_t count = 0;
         bool end = false;
         ok = store_scan(test->store, 0, &scan, rows, &count, &end, &test->error);
+    }
+    for (int64_t i = 0; ok && i < 9000; i++) {
+        struct stored_event event;
+        ok = store_find_id(test->store, 0, id_of(i), &event, &test->error);
     }
     return ok ? 0 : (int)test->error.code;
 }

@@ -63,6 +63,8 @@ static uint64_t rows_counted(struct store_case *test, int64_t position)
     }
     free(found);
     free(partition.buckets);
+    free(partition.marks);
+    free(partition.skips);
     return rows;
 }
 
@@ -152,6 +154,50 @@ static void test_splits_in_a_full_map(void **state)
         assert_int_equal(rows_counted(test, offset), rows);
     }
     assert_int_equal(rows, 0);
+}
+
+/* A full store of rows with ids: trims, erases and marks still go, and make room. */
+static void test_trims_and_erases_in_a_full_map(void **state)
+{
+    struct store_case *test = *state;
+    struct bucket_id bucket = store_case_bucket(0, 0, NOW);
+    struct mark marks[100];
+    int64_t offset = 0;
+    test->max_size_bytes = 2 * MIB;
+    store_case_open(test);
+    for (int round = 0; round < 4; round++) {
+        int64_t first = offset;
+        bool done = true;
+        while (done) {
+            for (int64_t i = 0; i < PLAN_ROWS; i++) {
+                store_case_put(test, bucket, offset + i, NOW, store_case_ref(1, 100));
+                store_case_name(test, (struct record_id){(uint64_t)(offset + i) * UINT64_C(0x9E3779B97F4A7C15), 1}, -1);
+            }
+            done = store_case_try(test, 0, offset + PLAN_ROWS);
+            assert_true(done || test->error.code == ERROR_FULL);
+            offset += done ? PLAN_ROWS : 0;
+        }
+        assert_int_equal(rows_counted(test, offset), offset - first);
+        assert_true(offset - first > 1000);
+        for (int64_t i = 0; i < 100; i++) {
+            marks[i] = (struct mark){{(uint64_t)i, 7}, round * 100 + i, i};
+        }
+        for (int64_t i = 0; i < 20; i++) {
+            store_case_erase(test, 0, NOW, offset - 1 - i * 5);
+        }
+        store_case_marks(test, marks, 100);
+        store_case_write(test, 0, offset);
+        assert_int_equal(test->result.rows_erased, 20);
+        struct bucket_stats left = store_case_touched(test, bucket);
+        for (int tries = 0; left.count > 0; tries++) {
+            assert_true(tries < 400);
+            store_case_trim(test, bucket, offset, 700);
+            store_case_write(test, 0, offset);
+            assert_true(tries > 0 || test->result.rows_trimmed < 100); /* as many as the reserve has pages for */
+            left = store_case_touched(test, bucket);
+        }
+        assert_true(test->result.used_bytes < 300000);
+    }
 }
 
 static void test_a_row_that_never_fits(void **state)
@@ -293,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_full_map, new_case, free_case),
         cmocka_unit_test_setup_teardown(test_splits_in_a_full_map, new_case, free_case),
+        cmocka_unit_test_setup_teardown(test_trims_and_erases_in_a_full_map, new_case, free_case),
         cmocka_unit_test_setup_teardown(test_a_row_that_never_fits, new_case, free_case),
         cmocka_unit_test_setup_teardown(test_file_size_limit, new_case, free_case),
         cmocka_unit_test_setup_teardown(test_file_size_limit_with_long_rows, new_case, free_case),

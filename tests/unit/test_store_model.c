@@ -13,6 +13,9 @@
 
 #define ROWS_MOST 40000
 #define BUCKETS_MOST 4096
+#define IDS 150
+#define MARKS_MOST 40
+#define NO_ROW SIZE_MAX
 #define NOW INT64_C(1800000000000)
 
 struct model_row {
@@ -21,12 +24,14 @@ struct model_row {
     int64_t offset;
     int64_t due_ms;
     row_ref ref;
+    size_t id; /* its number; 0: none */
+    int64_t root;
     bool gone;
 };
 
 struct model_bucket {
     slot_index slot;
-    struct bucket_stats stats; /* least and last: the bounds it ever held since it was last empty */
+    struct bucket_stats stats; /* least and last: the bounds since it was last empty; least exact after trim, erase */
 };
 
 struct model {
@@ -36,9 +41,19 @@ struct model {
     size_t row_count;
     struct model_bucket buckets[BUCKETS_MOST];
     size_t bucket_count;
+    size_t known[2][IDS]; /* index of the row that an id leads to */
+    struct mark marks[2][MARKS_MOST];
+    size_t mark_count[2];
+    struct skip skips[2][MARKS_MOST];
+    size_t skip_count[2];
     int64_t next_offset[2];
     uint32_t length_most;
 };
+
+static struct record_id id_of(size_t number)
+{
+    return number == 0 ? RECORD_ID_NONE : (struct record_id){number * UINT64_C(0x9E3779B97F4A7C15), number % 3};
+}
 
 static struct model_bucket *bucket_of(struct model *model, slot_index slot, struct bucket_id id)
 {
@@ -87,9 +102,13 @@ static void put_some(struct model *model, slot_index slot)
                                   model->next_offset[slot],
                                   due,
                                   store_case_ref((uint32_t)random_next(&model->random), length),
+                                  random_below(&model->random, 3) == 0 ? 0 : random_below(&model->random, IDS),
+                                  (int64_t)random_below(&model->random, 1000) - 1,
                                   false};
         model->next_offset[slot] += 1 + (int64_t)random_below(&model->random, 3);
         store_case_put(model->test, row->bucket, row->offset, due, row->ref);
+        store_case_name(model->test, id_of(row->id), row->root);
+        model->known[slot][row->id] = model->row_count - 1;
     }
 }
 
@@ -111,14 +130,80 @@ static struct bucket_id some_bucket(struct model *model, slot_index slot)
     return store_case_bucket(0, 1, NOW);
 }
 
+static void remove_row(struct model *model, size_t index)
+{
+    struct model_row *row = &model->rows[index];
+    row->gone = true;
+    count_out(model, row);
+    if (model->known[row->slot][row->id] == index) {
+        model->known[row->slot][row->id] = NO_ROW;
+    }
+}
+
+/* The least offset becomes that of the first row there is. */
+static void settle(struct model *model, slot_index slot, struct bucket_id id, size_t rows_before)
+{
+    for (size_t i = 0; i < rows_before; i++) {
+        if (is_in(&model->rows[i], slot, id)) {
+            bucket_of(model, slot, id)->stats.least_offset = model->rows[i].offset;
+            return;
+        }
+    }
+}
+
+static void trim_one(struct model *model, slot_index slot, size_t rows_before)
+{
+    struct bucket_id id = some_bucket(model, slot);
+    int64_t below = (int64_t)random_below(&model->random, (uint64_t)model->next_offset[slot] + 1);
+    uint32_t most = (uint32_t)random_below(&model->random, 40);
+    store_case_trim(model->test, id, below, most);
+    for (size_t i = 0; i < rows_before && most > 0; i++) {
+        if (is_in(&model->rows[i], slot, id) && model->rows[i].offset < below) {
+            remove_row(model, i);
+            most--;
+        }
+    }
+    settle(model, slot, id, rows_before);
+}
+
+/* Any row that ever was, with a wrong due now and then. */
+static void erase_one(struct model *model, slot_index slot, size_t rows_before)
+{
+    size_t i = rows_before == 0 ? 0 : (size_t)random_below(&model->random, rows_before);
+    if (rows_before == 0 || model->rows[i].slot != slot) {
+        return;
+    }
+    bool wrong = random_below(&model->random, 10) == 0;
+    store_case_erase(model->test, model->rows[i].bucket.lane, model->rows[i].due_ms + (wrong ? 1 : 0),
+                     model->rows[i].offset);
+    if (!wrong && !model->rows[i].gone) {
+        remove_row(model, i);
+        settle(model, slot, model->rows[i].bucket, rows_before);
+    }
+}
+
+static void mark_some(struct model *model, slot_index slot)
+{
+    if (random_below(&model->random, 3) > 0) { /* else those of before again */
+        model->mark_count[slot] = (size_t)random_below(&model->random, MARKS_MOST);
+        model->skip_count[slot] = (size_t)random_below(&model->random, MARKS_MOST);
+        for (size_t i = 0; i < MARKS_MOST; i++) {
+            int64_t offset = (int64_t)(i * 10 + random_below(&model->random, 3));
+            model->marks[slot][i] = (struct mark){id_of(i % 7 + 1), offset, (int64_t)random_below(&model->random, 2)};
+            model->skips[slot][i] = (struct skip){offset, (int64_t)random_below(&model->random, 3)};
+        }
+    }
+    store_case_marks(model->test, model->marks[slot], model->mark_count[slot]);
+    store_case_skips(model->test, model->skips[slot], model->skip_count[slot]);
+}
+
 static void drop_one(struct model *model, slot_index slot, size_t rows_before)
 {
     struct bucket_id id = some_bucket(model, slot);
     store_case_drop(model->test, id);
     for (size_t i = 0; i < rows_before; i++) {
         if (is_in(&model->rows[i], slot, id)) {
-            model->rows[i].gone = true;
-            count_out(model, &model->rows[i]);
+            remove_row(model, i);
         }
     }
 }
@@ -160,6 +245,36 @@ static void assert_bucket(struct model *model, const struct model_bucket *bucket
     assert_int_equal(at, count);
 }
 
+static void assert_ids(struct model *model, slot_index slot)
+{
+    for (size_t number = 1; number < IDS; number++) {
+        struct stored_event event = store_case_find(model->test, slot, id_of(number));
+        size_t index = model->known[slot][number];
+        if (index == NO_ROW) {
+            assert_int_equal(event.offset, -1);
+            continue;
+        }
+        const struct model_row *row = &model->rows[index];
+        assert_int_equal(event.offset, row->offset);
+        assert_int_equal(event.due_ms, row->due_ms);
+        assert_int_equal(event.root, row->root);
+        assert_int_equal(event.bytes, row->ref >> 32);
+        assert_int_equal(event.lane, row->bucket.lane);
+    }
+}
+
+static void assert_marks(const struct model *model, slot_index slot, const struct store_partition *partition)
+{
+    assert_int_equal(partition->mark_count, model->mark_count[slot]);
+    assert_int_equal(partition->skip_count, model->skip_count[slot]);
+    for (size_t i = 0; i < partition->mark_count; i++) {
+        assert_memory_equal(&partition->marks[i], &model->marks[slot][i], sizeof(struct mark));
+    }
+    for (size_t i = 0; i < partition->skip_count; i++) {
+        assert_memory_equal(&partition->skips[i], &model->skips[slot][i], sizeof(struct skip));
+    }
+}
+
 static void assert_slot(struct model *model, slot_index slot)
 {
     struct store_partition partition;
@@ -179,7 +294,11 @@ static void assert_slot(struct model *model, slot_index slot)
         with_rows += model->buckets[i].slot == slot && model->buckets[i].stats.count > 0 ? 1 : 0;
     }
     assert_int_equal(partition.bucket_count, with_rows);
+    assert_marks(model, slot, &partition);
+    assert_ids(model, slot);
     free(partition.buckets);
+    free(partition.marks);
+    free(partition.skips);
 }
 
 static void assert_everything(struct model *model)
@@ -198,10 +317,17 @@ static void one_plan(struct model *model)
     for (uint64_t i = random_below(&model->random, 3); i > 0; i--) {
         drop_one(model, slot, before);
     }
+    for (uint64_t i = random_below(&model->random, 3); i > 0; i--) {
+        trim_one(model, slot, before);
+    }
+    for (uint64_t i = random_below(&model->random, 30); i > 0; i--) {
+        erase_one(model, slot, before);
+    }
     for (uint64_t i = random_below(&model->random, 4); i > 0; i--) {
         split_one(model, slot, before);
     }
     put_some(model, slot);
+    mark_some(model, slot);
     for (size_t i = before; i < model->row_count; i++) {
         count_in(model, &model->rows[i]);
     }
@@ -210,7 +336,10 @@ static void one_plan(struct model *model)
         const struct bucket_stats *stats = &model->test->result.touched[i].stats;
         assert_int_equal(stats->count, bucket_of(model, slot, stats->id)->stats.count);
         assert_int_equal(stats->bytes, bucket_of(model, slot, stats->id)->stats.bytes);
+        assert_true(stats->count == 0 ||
+                    stats->least_offset == bucket_of(model, slot, stats->id)->stats.least_offset);
     }
+    assert_ids(model, slot);
 }
 
 static void run_seed(uint64_t seed, uint32_t length_most)
@@ -218,6 +347,10 @@ static void run_seed(uint64_t seed, uint32_t length_most)
     struct model *model = memory_new(1, sizeof(*model));
     model->rows = memory_new(ROWS_MOST, sizeof(*model->rows));
     model->random = random_new(seed);
+    for (size_t i = 0; i < IDS; i++) {
+        model->known[0][i] = NO_ROW;
+        model->known[1][i] = NO_ROW;
+    }
     model->length_most = length_most;
     model->test = store_case_new();
     store_case_open(model->test);

@@ -35,7 +35,10 @@ static void *write_plans(void *context)
             int64_t due = NOW + n * 8192 + i;
             store_case_put(test, store_case_bucket((lane_index)(i % 2), 0, due), n * PLAN_ROWS + i, due,
                            store_case_ref((uint32_t)i, (uint32_t)(100 + i)));
+            store_case_name(test, (struct record_id){(uint64_t)(n * PLAN_ROWS + i) * 7919, 1}, -1);
         }
+        struct mark mark = {{1, 1}, n, n};
+        store_case_marks(test, &mark, 1);
         store_case_drop(test, store_case_bucket(0, 0, NOW + (n - 20) * 8192));
         if (!store_case_try(test, 0, (n + 1) * PLAN_ROWS)) {
             atomic_store(&shared->failed, true);
@@ -53,7 +56,7 @@ static void look_at_plan(struct store *store, int64_t n)
     size_t count = 0;
     bool end = false;
     struct bucket_id bucket = store_case_bucket(1, 0, NOW + n * 8192);
-    struct command_scan scan = {bucket, n * PLAN_ROWS, (n + 1) * PLAN_ROWS, PLAN_ROWS};
+    struct command_scan scan = {bucket, SCAN_WINDOW, n * PLAN_ROWS, (n + 1) * PLAN_ROWS, PLAN_ROWS};
     assert_true(store_scan(store, 0, &scan, rows, &count, &end, &error));
     assert_int_equal(count, PLAN_ROWS / 2);
     assert_true(store_read_begin(store, &error));
@@ -64,6 +67,12 @@ static void look_at_plan(struct store *store, int64_t n)
         assert_true(span_equal(row, store_case_bytes(store_case_ref(which, 100 + which))));
     }
     store_read_end(store);
+    for (int64_t offset = n * PLAN_ROWS + 1; offset < (n + 1) * PLAN_ROWS; offset += 20) {
+        struct stored_event event;
+        assert_true(store_find_id(store, 0, (struct record_id){(uint64_t)offset * 7919, 1}, &event, &error));
+        assert_int_equal(event.offset, offset);
+        assert_int_equal(event.lane, 1);
+    }
 }
 
 static void test_owner_and_writer(void **state)

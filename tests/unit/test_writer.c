@@ -73,8 +73,9 @@ static void put_rows(struct scene *scene, slot_index slot, size_t count, size_t 
     for (size_t i = 0; i < count; i++) {
         int64_t offset = part->position++;
         memset(bytes, (int)(offset % 251), length);
-        scene->rows[slot][i] = (struct checkpoint_row){store_case_bucket(0, 0, DUE), offset, DUE,
-                                                       arena_add(&scene->arena, (struct span){bytes, length})};
+        row_ref ref = arena_add(&scene->arena, (struct span){bytes, length});
+        scene->rows[slot][i] =
+            (struct checkpoint_row){store_case_bucket(0, 0, DUE), offset, DUE, ref, RECORD_ID_NONE, -1};
     }
     free(bytes);
 }

@@ -1,0 +1,262 @@
+/* The owner's side of transactions: nothing here waits for anybody. */
+#include "bridge/sink_transaction.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bridge/sink_failure.h"
+#include "bridge/sink_transaction_state.h"
+
+bool sink_transaction_ready(const struct sink *sink)
+{
+    if (sink->transaction == NULL) {
+        return false;
+    }
+    struct sink_transaction_shared *shared = sink->transaction->shared;
+    pthread_mutex_lock(&shared->lock);
+    bool ready = shared->ready;
+    pthread_mutex_unlock(&shared->lock);
+    return ready;
+}
+
+const char *sink_transaction_trouble(struct sink *sink)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    if (transaction == NULL) {
+        return "";
+    }
+    struct sink_transaction_shared *shared = transaction->shared;
+    pthread_mutex_lock(&shared->lock);
+    memcpy(transaction->trouble, shared->fatal ? shared->fatal_text : shared->trouble, sizeof transaction->trouble);
+    pthread_mutex_unlock(&shared->lock);
+    return transaction->trouble;
+}
+
+bool sink_transaction_fatal(struct sink *sink, char *text, size_t size)
+{
+    if (sink->transaction == NULL) {
+        return false;
+    }
+    struct sink_transaction_shared *shared = sink->transaction->shared;
+    pthread_mutex_lock(&shared->lock);
+    bool fatal = shared->fatal && (sink->exactly_once || shared->ready); /* before that nothing was ever begun */
+    if (fatal) {
+        snprintf(text, size, "%s", shared->fatal_text);
+    }
+    pthread_mutex_unlock(&shared->lock);
+    return fatal;
+}
+
+/* ------------------------------------------------------------------------------------------------- what goes in */
+
+bool sink_transaction_open_for_records(const struct sink *sink)
+{
+    if (sink->transaction == NULL) {
+        return false;
+    }
+    struct sink_transaction_shared *shared = sink->transaction->shared;
+    pthread_mutex_lock(&shared->lock);
+    bool open = shared->ready && !shared->fatal && shared->stage == SINK_TRANSACTION_IDLE;
+    pthread_mutex_unlock(&shared->lock);
+    return open;
+}
+
+enum sink_way sink_transaction_way(const struct sink *sink)
+{
+    return sink->transaction->way;
+}
+
+void *sink_transaction_copy_token(struct sink *sink)
+{
+    return &sink->transaction->copied_end;
+}
+
+/* The first real reason stays; one thrown out because of another is none, and only says that there is one. */
+static void note_failure(struct sink_transaction *transaction, bool purge, const char *words)
+{
+    if (!transaction->failed || (transaction->purge_only && !purge)) {
+        snprintf(transaction->error, sizeof transaction->error, "%s", words);
+        transaction->purge_only = purge;
+    }
+    transaction->failed = true;
+}
+
+static const char not_now[] = "a record was to go into a transaction before that could begin";
+
+void sink_transaction_not_now(struct sink *sink)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    if (transaction != NULL && transaction->ending) {
+        transaction->early = true;
+    } else if (transaction != NULL) {
+        note_failure(transaction, false, not_now);
+    }
+}
+
+void sink_transaction_sent(struct sink *sink, enum sink_result result, const char *words)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    transaction->used = true;
+    if (result == SINK_FULL) {
+        note_failure(transaction, false, "the local queue had no room for all of it");
+    } else if (result == SINK_FAILED) {
+        note_failure(transaction, false, words);
+    }
+}
+
+bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp_err_t code, struct sink_report *report)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    bool copy = report->token == sink_transaction_copy_token(sink);
+    if (report->delivered) {
+        if (copy && report->offset >= transaction->copied_end) {
+            transaction->copied_end = report->offset + 1;
+        }
+        return !copy;
+    }
+    bool purge = sink_failure_is_purge(code);
+    if (purge && transaction->probing && !transaction->told) {
+        sink_transaction_hold_judge(sink, report);
+        purge = report->failure != DELIVERY_FAULT;
+    }
+    report->failure = purge ? DELIVERY_UNDONE : report->failure;
+    note_failure(transaction, purge, report->error);
+    if (way != SINK_WAY_SINGLE && sink_failure_of_batch(code)) {
+        report->failure = DELIVERY_RETRIABLE; /* it may be innocent: its own verdict comes when it goes alone */
+        transaction->alone = true;
+    }
+    return !copy;
+}
+
+/* ------------------------------------------------------------------------------------------------- the end */
+
+static rd_kafka_topic_partition_list_t *list_of(const struct sink_offset *offsets, size_t count)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
+    for (size_t i = 0; i < count; i++) {
+        rd_kafka_topic_partition_t *item = rd_kafka_topic_partition_list_add(list, offsets[i].topic, offsets[i].partition);
+        item->offset = offsets[i].offset;
+        item->metadata_size = strlen(offsets[i].metadata);
+        item->metadata = memory_text(offsets[i].metadata, item->metadata_size); /* the list frees it */
+    }
+    return list;
+}
+
+/* NULL: they do not read, and the transaction has failed. */
+static rd_kafka_consumer_group_metadata_t *read_members(struct sink_transaction *transaction, struct span members)
+{
+    rd_kafka_consumer_group_metadata_t *read = NULL;
+    rd_kafka_error_t *error = rd_kafka_consumer_group_metadata_read(&read, members.data, members.length);
+    if (error != NULL) {
+        note_failure(transaction, false, rd_kafka_error_string(error));
+        rd_kafka_error_destroy(error);
+    }
+    return read;
+}
+
+void sink_transaction_end(struct sink *sink, bool abort, const struct sink_offset *offsets, size_t count, struct span members)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    struct sink_transaction_order order = {.way = transaction->way};
+    transaction->told = abort;
+    transaction->ending = true;
+    transaction->ended_ms = sink_transaction_shared_clock_ms();
+    if (!abort && !transaction->failed && count > 0) {
+        if (members.data == NULL) {
+            note_failure(transaction, false, "no partition is assigned any more");
+        } else if ((order.members = read_members(transaction, members)) != NULL) {
+            order.offsets = list_of(offsets, count);
+        }
+    }
+    transaction->order = order;
+    transaction->delayed = transaction->probing && !abort;
+    if (!transaction->delayed) {
+        sink_transaction_post(transaction);
+    }
+}
+
+void sink_transaction_post(struct sink_transaction *transaction)
+{
+    struct sink_transaction_shared *shared = transaction->shared;
+    transaction->order.abort = transaction->told || transaction->failed;
+    transaction->delayed = false;
+    pthread_mutex_lock(&shared->lock);
+    shared->order = transaction->order;
+    shared->stage = SINK_TRANSACTION_ORDERED;
+    pthread_cond_broadcast(&shared->changed);
+    pthread_mutex_unlock(&shared->lock);
+    transaction->order = (struct sink_transaction_order){0};
+}
+
+/* The two take turns; the single one goes on until one of its transactions has committed: then whoever spoilt a batch is set aside. */
+static void choose_next(struct sink_transaction *transaction, bool committed)
+{
+    if (transaction->way == SINK_WAY_SINGLE && committed) {
+        transaction->alone = false;
+        transaction->probing = false;
+    }
+    if (transaction->way == transaction->turn) {
+        transaction->turn = transaction->turn == SINK_WAY_FIRST ? SINK_WAY_SECOND : SINK_WAY_FIRST;
+    }
+    transaction->way = transaction->alone ? SINK_WAY_SINGLE : transaction->turn;
+    transaction->used = false;
+    transaction->failed = false;
+    transaction->purge_only = false;
+    transaction->told = false;
+    transaction->ending = false;
+    transaction->copied_end = -1;
+    transaction->error[0] = '\0';
+    if (transaction->early) {
+        transaction->early = false;
+        note_failure(transaction, false, not_now);
+    }
+}
+
+/* A record's own reason says more than the producer's, which says more than that something was thrown out. */
+static void word_error(const struct sink_transaction *transaction, const char *producer_words, char *error)
+{
+    bool own = transaction->error[0] != '\0' && (!transaction->purge_only || producer_words[0] == '\0');
+    snprintf(error, SINK_ERROR_MAX, "%s", own ? transaction->error : producer_words);
+}
+
+/* All were thrown out for one topic, and nobody said which: the next one will tell. */
+static void find_topic(struct sink_transaction *transaction, rd_kafka_resp_err_t code)
+{
+    if (transaction->failed && transaction->purge_only && sink_failure_of(code) == DELIVERY_FAULT) {
+        transaction->alone = true;
+        transaction->probing = true;
+    }
+}
+
+bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *result)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    if (transaction == NULL || sink->producers[transaction->way].queued > 0 || transaction->held != NULL || transaction->delayed) {
+        return false;
+    }
+    struct sink_transaction_shared *shared = transaction->shared;
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    char words[SINK_ERROR_MAX] = "";
+    pthread_mutex_lock(&shared->lock);
+    bool ended = shared->stage == SINK_TRANSACTION_ENDED;
+    if (ended) {
+        shared->stage = SINK_TRANSACTION_IDLE;
+        result->committed = shared->committed;
+        code = shared->code;
+        memcpy(words, shared->error, sizeof words);
+    }
+    pthread_mutex_unlock(&shared->lock);
+    if (!ended) {
+        return false;
+    }
+    result->copied_end = result->committed ? transaction->copied_end : -1;
+    result->took_ms = sink_transaction_shared_clock_ms() - transaction->ended_ms;
+    result->error[0] = '\0';
+    if (!result->committed && !transaction->told) {
+        word_error(transaction, words, result->error);
+        find_topic(transaction, code);
+    }
+    choose_next(transaction, result->committed);
+    return true;
+}

@@ -1,0 +1,61 @@
+/* What the owner and the thread share. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "bridge/sink_transaction_state.h"
+
+int64_t sink_transaction_shared_clock_ms(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_t timeout_ms)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t nanoseconds = until.tv_nsec + timeout_ms % 1000 * 1000000;
+    until.tv_sec += timeout_ms / 1000 + nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    pthread_cond_timedwait(&shared->changed, &shared->lock, &until);
+}
+
+void sink_transaction_shared_free_order(struct sink_transaction_order *order)
+{
+    if (order->offsets != NULL) {
+        rd_kafka_topic_partition_list_destroy(order->offsets);
+    }
+    if (order->members != NULL) {
+        rd_kafka_consumer_group_metadata_destroy(order->members);
+    }
+    *order = (struct sink_transaction_order){0};
+}
+
+void sink_transaction_shared_free(struct sink_transaction_shared *shared)
+{
+    sink_transaction_shared_free_order(&shared->order);
+    pthread_cond_destroy(&shared->changed);
+    pthread_mutex_destroy(&shared->lock);
+    free(shared->id);
+    free(shared);
+}
+
+struct sink_transaction_shared *sink_transaction_shared_new(const struct sink *sink)
+{
+    struct sink_transaction_shared *shared = memory_new(1, sizeof *shared);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&shared->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&shared->lock, NULL);
+    shared->id = memory_text(sink->transactional_id, strlen(sink->transactional_id));
+    shared->wake_fd = sink->wake_fd;
+    for (size_t i = 0; i < SINK_TRANSACTION_WAYS; i++) {
+        shared->handles[i] = sink->producers[SINK_WAY_FIRST + i].handle;
+    }
+    return shared;
+}

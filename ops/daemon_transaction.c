@@ -1,0 +1,121 @@
+/* Transactions between core and sink (R9): what belongs to one is sent as the core's commands come; its end is a thread's work, and a fact when known. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "ops/daemon_state.h"
+
+bool daemon_transaction_exact(const struct daemon *daemon)
+{
+    return daemon->config->delivery == CONFIG_DELIVERY_EXACTLY_ONCE;
+}
+
+/* With exactly_once: a former process of this name may still have a transaction open, which has to end, and it has to be fenced (R9). */
+bool daemon_transaction_settled(struct daemon *daemon)
+{
+    if (!daemon_transaction_exact(daemon) || sink_transaction_ready(daemon->sink)) {
+        return true;
+    }
+    const char *trouble = sink_transaction_trouble(daemon->sink);
+    if (trouble[0] != '\0' && (daemon->abort_told_ms == 0 || daemon->now.mono.ms - daemon->abort_told_ms >= DAEMON_TOLD_MS)) {
+        daemon->abort_told_ms = daemon->now.mono.ms;
+        log_write(LOG_LEVEL_WARNING, "transactions_wait", NULL, 0, "%s", trouble);
+    }
+    return false;
+}
+
+void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command)
+{
+    struct row row;
+    struct error error;
+    daemon->spoilt = daemon->spoilt || daemon->failed;
+    if (!sink_transaction_ready(daemon->sink)) { /* the first copy of an instance that delivers at least once: it is tried again soon */
+        daemon->spoilt = true;
+        if (!sink_transaction_start(daemon->sink, &error)) {
+            daemon_fail(daemon, &error);
+        }
+        return;
+    }
+    if (daemon->failed || !daemon_commands_row(daemon, partition, command->lane, command->key, command->ref, &row)) {
+        daemon->spoilt = true;
+        return;
+    }
+    struct sink_origin origin = {partition->topic, partition->number, command->key.offset, command->key.due_ms, daemon->config->group};
+    sink_copy(daemon->sink, &row, &origin);
+    metrics_add(daemon->metrics, METRIC_REAPPENDED, METRICS_WHY_COPY, 0, 1);
+}
+
+static void make_room(struct daemon *daemon, size_t count)
+{
+    if (daemon->offset_capacity < count) {
+        daemon->offset_capacity = count;
+        daemon->offsets = memory_resize(daemon->offsets, count, sizeof(*daemon->offsets));
+        daemon->offset_texts = memory_resize(daemon->offset_texts, count, sizeof(*daemon->offset_texts));
+    }
+}
+
+/* Not even begun: there are no rights, or not yet. */
+static void refuse(struct daemon *daemon, const struct command_transaction *command)
+{
+    const char *trouble = sink_transaction_trouble(daemon->sink);
+    struct error error;
+    if (!sink_transaction_start(daemon->sink, &error)) {
+        daemon_fail(daemon, &error);
+    }
+    if (trouble[0] != '\0') {
+        log_write(LOG_LEVEL_WARNING, "copy_forward_waits", NULL, 0, "nothing is copied forward: %s", trouble);
+    }
+    daemon->spoilt = false;
+    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){command->number, TRANSACTION_ABORTED, 0};
+}
+
+void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command)
+{
+    if (!sink_transaction_ready(daemon->sink)) {
+        refuse(daemon, command);
+        return;
+    }
+    bool abort = command->abort || daemon->spoilt || daemon->failed; /* what was not sent must not be committed as done */
+    size_t count = abort ? 0 : command->slot_count;
+    make_room(daemon, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct transaction_slot *slot = &command->slots[i];
+        const struct partition *partition = partitions_at(&daemon->partitions, slot->slot);
+        if (!daemon_commands_text(daemon, partition, slot->frontier, daemon->offset_texts[i])) {
+            return; /* the process ends; nothing was ordered */
+        }
+        daemon->offsets[i] = (struct sink_offset){partition->topic, partition->number, slot->frontier->committed_offset,
+                                                  daemon->offset_texts[i]};
+    }
+    daemon->transaction = command->number;
+    sink_transaction_end(daemon->sink, abort, daemon->offsets, count, source_members(daemon->source));
+    daemon->spoilt = false;
+}
+
+static void tell(struct daemon *daemon, const struct sink_transaction_result *result)
+{
+    bool told = daemon->abort_told_ms != 0 && daemon->now.mono.ms - daemon->abort_told_ms < DAEMON_TOLD_MS;
+    if (result->committed || told || result->error[0] == '\0') {
+        return;
+    }
+    daemon->abort_told_ms = daemon->now.mono.ms;
+    log_write(LOG_LEVEL_WARNING, "transaction_aborted", LOG_FIELDS(LOG_TEXT("error", result->error)),
+              "a transaction was aborted: nothing of it is visible to read_committed consumers, and all of it goes again");
+}
+
+void daemon_transaction_take(struct daemon *daemon)
+{
+    struct sink_transaction_result result;
+    if (!sink_transaction_poll(daemon->sink, &result)) {
+        return;
+    }
+    metrics_add(daemon->metrics, METRIC_TRANSACTIONS, result.committed ? METRICS_RESULT_OK : METRICS_RESULT_FAILED, 0, 1);
+    metrics_observe(daemon->metrics, METRIC_TRANSACTION_SECONDS, 0, 0, (double)result.took_ms / 1000.0);
+    tell(daemon, &result);
+    if (daemon->sink_full) { /* what filled the queue has left it */
+        daemon->sink_full = false;
+        daemon_input(daemon, INPUT_SINK_ROOM, NULL);
+    }
+    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
+        (struct input_transaction){daemon->transaction, result.committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, result.copied_end};
+}

@@ -1,0 +1,166 @@
+/* What the store's answer to a plan changes; see checkpoint_plan.h. */
+#include "scheduler/bucket.h"
+#include "scheduler/bucket_table.h"
+#include "scheduler/checkpoint_plan.h"
+#include "scheduler/command_list.h"
+#include "scheduler/control.h"
+#include "scheduler/queue.h"
+#include "scheduler/slot.h"
+#include "scheduler/window.h"
+
+static void release_part(struct core *core, const struct checkpoint_slot *part)
+{
+    for (size_t i = 0; i < part->row_count; i++) {
+        command_list_release(&core->commands, part->rows[i].ref);
+    }
+}
+
+static void forget_coarse(struct slot *slot)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        if (slot->queues[lane] != NULL) {
+            slot->queues[lane]->plan_coarse_ms = TIME_NEVER;
+        }
+    }
+}
+
+static void forget_bucket(const struct slot *slot, struct bucket_id id)
+{
+    struct queue *queue = slot->queues[id.lane];
+    const struct bucket_stats *stats = bucket_table_find(&queue->buckets, id.level, id.number);
+    if (stats != NULL) {
+        window_bucket_gone(queue, stats);
+        bucket_table_set(&queue->buckets, &(struct bucket_stats){.id = id});
+    }
+}
+
+static bool note_erased(struct cancelled_row *row, void *context)
+{
+    (void)context;
+    row->erased = row->erased || row->planned;
+    return true;
+}
+
+/* A checkpoint older than C may hold rows that C has passed, and only the store that trims them knows how many. Where nothing is left, nothing is pending. */
+static void count_anew(const struct slot *slot)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count && slot->unwritten.count == 0; lane++) {
+        struct queue *queue = slot->queues[lane];
+        bool empty = queue != NULL && bucket_table_count(&queue->buckets) == 0 && queue_entries(queue) == 0 &&
+                     queue->taken.count == 0 && !queue->scan.active;
+        if (empty) {
+            queue->pending = 0;
+            queue->pending_bytes = 0;
+        }
+    }
+}
+
+static void part_answered(struct core *core, const struct checkpoint_slot *part, bool written, struct now now)
+{
+    struct slot *slot = slot_find(core, part->slot, part->epoch);
+    if (slot == NULL) {
+        release_part(core, part); /* it was lost meanwhile: its rows waited for this answer */
+        return;
+    }
+    forget_coarse(slot);
+    if (!written) {
+        slot->unwritten.planned = 0;
+        slot->unsaved = slot->unsaved || part->keeps_frontier;
+        slot->text_behind = true;
+        control_sweep(slot);
+        return;
+    }
+    core->stats.rows_written += slot->unwritten.planned;
+    for (size_t i = 0; i < part->drop_count; i++) {
+        forget_bucket(slot, part->drops[i]);
+    }
+    while (slot->unwritten.planned > 0) {
+        struct unwritten_row row = unwritten_pop(&slot->unwritten);
+        control_forget(slot, &row);
+        command_list_release(&core->commands, row.ref);
+    }
+    cancelled_filter(&slot->cancelled, note_erased, NULL);
+    control_sweep(slot);
+    slot->stored_position = part->position;
+    slot->written_at_ms = now.mono.ms;
+}
+
+static uint64_t count_puts(const struct checkpoint_slot *part, struct bucket_id bucket)
+{
+    uint64_t puts = 0;
+    for (size_t i = 0; i < part->row_count; i++) {
+        puts += bucket_compare(part->rows[i].bucket, bucket) == 0;
+    }
+    return puts;
+}
+
+/* Rows of a checkpoint older than C that are gone now: they counted as pending, as nobody had looked at them. */
+static void count_trimmed(const struct checkpoint_slot *part, const struct checkpoint_trim *trim, struct slot *slot, const struct bucket_stats *now)
+{
+    struct queue *queue = slot->queues[trim->bucket.lane];
+    const struct bucket_stats *before = bucket_table_find(&queue->buckets, trim->bucket.level, trim->bucket.number);
+    if (before == NULL || trim->below_offset > slot->gained_low || bucket_start_ms(trim->bucket) <= queue->counted.due_ms) {
+        return;
+    }
+    uint64_t gone = before->count + count_puts(part, trim->bucket) - now->count;
+    uint64_t bytes = before->bytes / before->count * gone;
+    queue->pending -= gone;
+    queue->pending_bytes -= bytes < queue->pending_bytes ? bytes : queue->pending_bytes;
+}
+
+static void trimmed(struct core *core, const struct checkpoint_slot *part, const struct input_checkpoint *answer)
+{
+    struct slot *slot = slot_find(core, part->slot, part->epoch);
+    for (size_t i = 0; slot != NULL && i < part->trim_count; i++) {
+        for (size_t j = 0; j < answer->touched_count; j++) {
+            const struct checkpoint_touched *touched = &answer->touched[j];
+            if (touched->slot == part->slot && bucket_compare(touched->stats.id, part->trims[i].bucket) == 0) {
+                count_trimmed(part, &part->trims[i], slot, &touched->stats);
+            }
+        }
+    }
+}
+
+static void touched(struct core *core, const struct checkpoint_touched *touched)
+{
+    struct slot *slot = slot_find(core, touched->slot, touched->epoch);
+    lane_index lane = touched->stats.id.lane;
+    if (slot != NULL && lane < slot->queue_count && slot->queues[lane] != NULL) {
+        bucket_table_set(&slot->queues[lane]->buckets, &touched->stats);
+    }
+}
+
+void checkpoint_plan_answered(struct core *core, const struct input_checkpoint *answer, struct now now)
+{
+    struct checkpoint *checkpoint = &core->checkpoint;
+    bool written = answer->result == CHECKPOINT_WRITTEN;
+    if (!checkpoint->under_way) {
+        return;
+    }
+    checkpoint->under_way = false;
+    for (size_t i = 0; i < checkpoint->slot_count; i++) {
+        part_answered(core, &checkpoint->slots[i], written, now);
+    }
+    for (size_t i = 0; written && i < checkpoint->slot_count; i++) {
+        trimmed(core, &checkpoint->slots[i], answer);
+    }
+    for (size_t i = 0; written && i < answer->touched_count; i++) {
+        touched(core, &answer->touched[i]);
+    }
+    for (size_t i = 0; written && i < checkpoint->slot_count; i++) {
+        const struct slot *slot = slot_find(core, checkpoint->slots[i].slot, checkpoint->slots[i].epoch);
+        if (slot != NULL) {
+            count_anew(slot);
+        }
+    }
+    checkpoint->full = !written || (checkpoint->full && checkpoint->scope != SCOPE_ALL);
+    if (written) {
+        checkpoint->scope = SCOPE_ALL;
+    } else if (checkpoint->scope != SCOPE_DROPS) {
+        checkpoint->scope++; /* less of it, at once */
+        checkpoint->not_before_ms = now.mono.ms;
+    } else {
+        checkpoint->scope = SCOPE_ALL;
+        checkpoint->not_before_ms = now.mono.ms + core->options.store_retry_ms;
+    }
+}

@@ -1,0 +1,134 @@
+#include "scheduler/marks.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+void marks_free(struct marks *marks)
+{
+    id_table_free(&marks->table);
+    free(marks->skips);
+    marks->skips = NULL;
+    marks->skip_count = 0;
+    marks->skip_capacity = 0;
+}
+
+static void add_skip(struct marks *marks, struct skip skip)
+{
+    if (marks->skip_count == marks->skip_capacity) {
+        marks->skip_capacity = marks->skip_capacity == 0 ? 16 : marks->skip_capacity * 2;
+        marks->skips = memory_resize(marks->skips, marks->skip_capacity, sizeof(*marks->skips));
+    }
+    marks->skips[marks->skip_count++] = skip;
+}
+
+static int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void marks_gain(struct marks *marks, int64_t high, int64_t low_offset, const struct mark *list, size_t count, const struct skip *skips, size_t skip_count)
+{
+    marks->high = high;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].offset >= low_offset) {
+            /* What was under way when the checkpoint was made has ended by now: it is below the watermark, or was fenced. */
+            int64_t end = list[i].end == MARKS_END_UNKNOWN ? high : greater(list[i].end, high);
+            id_table_put(&marks->table, &(struct id_entry){.id = list[i].id, .offset = list[i].offset, .end = end});
+        }
+    }
+    for (size_t i = 0; i < skip_count; i++) {
+        if (skips[i].skipped >= low_offset) {
+            add_skip(marks, skips[i]);
+        }
+    }
+}
+
+void marks_control(struct marks *marks, struct record_id id, int64_t offset)
+{
+    int64_t end = marks->unknown ? MARKS_END_UNKNOWN : greater(marks->high, marks->own_end);
+    if (end > offset + 1) {
+        id_table_put(&marks->table, &(struct id_entry){.id = id, .offset = offset, .end = end});
+    }
+}
+
+bool marks_skip(struct marks *marks, struct record_id id, int64_t root, int64_t offset)
+{
+    const struct id_entry *mark = id_table_find(&marks->table, id);
+    if (mark == NULL || mark->offset <= root) {
+        return false;
+    }
+    add_skip(marks, (struct skip){mark->offset, offset});
+    return true;
+}
+
+void marks_add_skip(struct marks *marks, int64_t offset, int64_t skipped)
+{
+    add_skip(marks, (struct skip){offset, skipped});
+}
+
+bool marks_any(const struct marks *marks)
+{
+    return marks->table.count > 0 || marks->skip_count > 0;
+}
+
+void marks_reappending(struct marks *marks)
+{
+    marks->unknown = true;
+}
+
+static bool give_end(struct id_entry *entry, void *context)
+{
+    const struct marks *marks = context;
+    entry->end = entry->end == MARKS_END_UNKNOWN ? greater(marks->high, marks->own_end) : entry->end;
+    return true;
+}
+
+void marks_reappended(struct marks *marks, int64_t end)
+{
+    marks->unknown = false;
+    marks->own_end = greater(marks->own_end, end);
+    id_table_filter(&marks->table, give_end, marks);
+}
+
+static bool keep_unproved(struct id_entry *entry, void *context)
+{
+    return entry->end > *(const int64_t *)context;
+}
+
+void marks_proved(struct marks *marks, int64_t position, int64_t low_offset)
+{
+    uint32_t kept = 0;
+    id_table_filter(&marks->table, keep_unproved, &position);
+    for (uint32_t i = 0; i < marks->skip_count; i++) {
+        if (marks->skips[i].skipped >= low_offset) {
+            marks->skips[kept++] = marks->skips[i];
+        }
+    }
+    marks->skip_count = kept;
+}
+
+/* One skip may lower the bound into another's range, so all are looked at until nothing changes; there are few. */
+static int64_t leave_skips(const struct marks *marks, int64_t low)
+{
+    bool lowered = marks->skip_count > 0;
+    while (lowered) {
+        lowered = false;
+        for (uint32_t i = 0; i < marks->skip_count; i++) {
+            if (marks->skips[i].offset < low && low <= marks->skips[i].skipped) {
+                low = marks->skips[i].offset;
+                lowered = true;
+            }
+        }
+    }
+    return low;
+}
+
+int64_t marks_bound(const struct marks *marks, int64_t low)
+{
+    for (uint32_t i = 0; marks->table.count > 0 && i < marks->table.capacity; i++) {
+        const struct id_entry *entry = &marks->table.entries[i];
+        low = !record_id_is_none(entry->id) && entry->offset < low ? entry->offset : low;
+    }
+    return leave_skips(marks, low);
+}

@@ -1,0 +1,291 @@
+/* See transaction.h. */
+#include "scheduler/transaction.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "scheduler/command_list.h"
+#include "scheduler/commit.h"
+#include "scheduler/control.h"
+#include "scheduler/copy_forward.h"
+#include "scheduler/queue.h"
+
+#define LIMIT_LEAST 16u
+
+bool transaction_admits(const struct core *core, const struct queue *queue)
+{
+    const struct transaction *transaction = &core->transaction;
+    if (!core->options.exactly_once) {
+        return true;
+    }
+    bool failing = queue->hold.wait_ms > 0;
+    bool alone = transaction->alone != NULL || failing;
+    return (transaction->state == TRANSACTION_NONE && core->last.mono.ms >= transaction->not_before_ms) ||
+           (transaction->state == TRANSACTION_OPEN && !transaction->poisoned && transaction_room(core) > 0 &&
+            (!alone || transaction->alone == queue));
+}
+
+uint32_t transaction_room(const struct core *core)
+{
+    const struct transaction *transaction = &core->transaction;
+    if (!core->options.exactly_once) {
+        return UINT32_MAX;
+    }
+    uint32_t records = transaction->state == TRANSACTION_NONE ? 0 : transaction->records;
+    return transaction->limit > records ? transaction->limit - records : 0;
+}
+
+static void open(struct core *core, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    transaction->state = TRANSACTION_OPEN;
+    transaction->number++;
+    transaction->records = 0;
+    transaction->poisoned = false;
+    transaction->found = false;
+    transaction->full = false;
+    transaction->copying = NULL;
+    transaction->opened_at_ms = now.mono.ms;
+}
+
+void transaction_note(struct core *core, const struct queue *queue, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    if (!core->options.exactly_once) {
+        return;
+    }
+    if (transaction->state == TRANSACTION_NONE) {
+        open(core, now);
+        transaction->alone = queue->hold.wait_ms > 0 ? queue : NULL;
+    }
+    transaction->records++;
+}
+
+void transaction_poison(struct core *core)
+{
+    core->transaction.poisoned = core->transaction.poisoned || core->transaction.state == TRANSACTION_OPEN;
+}
+
+static bool queue_has_part(const struct queue *queue)
+{
+    return queue != NULL && queue->taken.count > queue->taken.failed + queue->taken.ended;
+}
+
+static bool slot_has_part(const struct slot *slot)
+{
+    bool part = false;
+    for (uint16_t lane = 0; lane < slot->queue_count && !part; lane++) {
+        part = queue_has_part(slot->queues[lane]);
+    }
+    return part;
+}
+
+bool transaction_holds(const struct core *core, const struct slot *slot)
+{
+    return core->options.exactly_once && core->transaction.state != TRANSACTION_NONE && slot_has_part(slot);
+}
+
+/* ------------------------------------------------------------------------------------------------- its end */
+
+static void add_slot(struct transaction *transaction, const struct slot *slot, const struct partition_frontier *frontier)
+{
+    if (transaction->slot_count == transaction->slot_capacity) {
+        transaction->slot_capacity = transaction->slot_capacity == 0 ? 8 : transaction->slot_capacity * 2;
+        transaction->slots = memory_resize(transaction->slots, transaction->slot_capacity, sizeof(*transaction->slots));
+    }
+    transaction->slots[transaction->slot_count++] = (struct transaction_slot){slot->index, slot->epoch, frontier};
+}
+
+/* One whose reading has stopped is not ours to commit (R8): its checkpoint keeps the progress, once the transaction is known to be there. */
+static void take_part(struct core *core, struct slot *slot, struct now now)
+{
+    const struct partition_frontier *frontier = commit_build(core, slot, now, slot->low_offset);
+    if (frontier != NULL) {
+        slot->in_transaction = true;
+        if (!slot->reading_stopped) {
+            add_slot(&core->transaction, slot, frontier);
+        }
+    }
+}
+
+static void end(struct core *core)
+{
+    struct transaction *transaction = &core->transaction;
+    transaction->state = TRANSACTION_ENDING;
+    struct command *command = command_list_add(&core->commands, COMMAND_TRANSACTION, NULL);
+    command->as.transaction = (struct command_transaction){
+        .number = transaction->number,
+        .abort = transaction->poisoned,
+        .slots = transaction->slots,
+        .slot_count = transaction->slot_count,
+    };
+}
+
+static void end_deliveries(struct core *core, struct now now)
+{
+    core->transaction.slot_count = 0;
+    for (uint32_t i = 0; i < core->slot_count && !core->transaction.poisoned; i++) {
+        struct slot *slot = core->slots[i];
+        if (slot != NULL && (slot_has_part(slot) || commit_may(core, slot, now))) {
+            take_part(core, slot, now);
+        }
+    }
+    end(core);
+}
+
+/* Frontiers alone: reading and pauses go on even when nothing is delivered. */
+static void begin_empty(struct core *core, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    bool opened = false;
+    transaction->slot_count = 0;
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        struct slot *slot = core->slots[i];
+        if (slot == NULL || !commit_may(core, slot, now)) {
+            continue;
+        }
+        take_part(core, slot, now);
+        opened = opened || slot->in_transaction;
+    }
+    if (opened) {
+        open(core, now);
+        end(core);
+    }
+}
+
+static void begin_copy(struct core *core, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    struct slot *slot = copy_forward_ready(core, now);
+    if (slot == NULL) {
+        return;
+    }
+    open(core, now);
+    transaction->slot_count = 0;
+    transaction->copying = slot;
+    add_slot(transaction, slot, copy_forward_send(core, slot, now));
+    slot->in_transaction = true;
+    end(core);
+}
+
+static bool is_full(const struct core *core, struct now now, bool hungry)
+{
+    const struct transaction *transaction = &core->transaction;
+    return !hungry || transaction->poisoned || transaction_room(core) == 0 ||
+           now.mono.ms >= transaction->opened_at_ms + core->options.transaction_fill_ms;
+}
+
+void transaction_copy_turn(struct core *core, struct now now)
+{
+    const struct transaction *transaction = &core->transaction;
+    if (core->options.exactly_once && transaction->state == TRANSACTION_NONE && transaction->copying == NULL &&
+        now.mono.ms >= transaction->not_before_ms) {
+        begin_copy(core, now);
+    }
+}
+
+void transaction_turn(struct core *core, struct now now, bool hungry)
+{
+    struct transaction *transaction = &core->transaction;
+    if (transaction->state == TRANSACTION_OPEN && is_full(core, now, hungry)) {
+        end_deliveries(core, now);
+    } else if (transaction->state == TRANSACTION_NONE && now.mono.ms >= transaction->not_before_ms) {
+        begin_copy(core, now);
+        if (transaction->state == TRANSACTION_NONE && core->options.exactly_once) {
+            begin_empty(core, now);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- its answer */
+
+static void queue_committed(struct core *core, struct queue *queue)
+{
+    if (queue_has_part(queue)) {
+        queue->hold.wait_ms = 0;
+    }
+    queue_advance(core, queue, true);
+}
+
+/* What was sent, and even what was acknowledged, is not there: all of it goes again. */
+static void queue_aborted(struct core *core, struct slot *slot, struct queue *queue)
+{
+    for (uint32_t i = 0; i < queue->taken.count; i++) {
+        struct taken *item = taken_at(&queue->taken, i);
+        if (item->state == TAKEN_SENT || item->state == TAKEN_DONE) {
+            control_failed(slot, queue, item);
+        }
+    }
+    bool held_by_it = queue->hold.held && queue->hold.until_ms - queue->hold.wait_ms >= core->transaction.opened_at_ms;
+    if (core->transaction.found && held_by_it) {
+        queue->hold.wait_ms = core->options.retry_ms;
+        queue->hold.until_ms = 0;
+    }
+    queue_advance(core, queue, false);
+}
+
+static void slot_answered(struct core *core, struct slot *slot, bool committed)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count && core->options.exactly_once; lane++) {
+        if (slot->queues[lane] == NULL) {
+            continue;
+        }
+        if (committed) {
+            queue_committed(core, slot->queues[lane]);
+        } else {
+            queue_aborted(core, slot, slot->queues[lane]);
+        }
+    }
+    if (slot->in_transaction) {
+        slot->in_transaction = false;
+        commit_answered(core, slot, committed ? COMMIT_ACKNOWLEDGED : COMMIT_FAILED);
+    }
+}
+
+/* The first one that is aborted is followed at once, and so is one that showed a culprit; where it is every one, something else is wrong than a
+ * delivery, and takes its time. */
+static void adapt(struct core *core, bool committed, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    transaction->aborts = committed || transaction->found ? 0 : transaction->aborts + 1;
+    if (transaction->aborts > 1) {
+        int64_t wait = core->options.retry_ms << (transaction->aborts < 8 ? transaction->aborts - 2 : 6);
+        transaction->not_before_ms = now.mono.ms + (wait < core->options.retry_max_ms ? wait : core->options.retry_max_ms);
+    }
+    if (!committed && transaction->full) {
+        transaction->limit = transaction->records / 2 > LIMIT_LEAST ? transaction->records / 2 : LIMIT_LEAST;
+    } else if (committed && transaction->limit < core->options.transaction_records_max) {
+        transaction->limit += transaction->limit / 8 + 1;
+    }
+}
+
+void transaction_answered(struct core *core, const struct input_transaction *answer, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    bool committed = answer->result == TRANSACTION_COMMITTED;
+    if (transaction->state != TRANSACTION_ENDING || answer->number != transaction->number) {
+        return;
+    }
+    transaction->state = TRANSACTION_NONE;
+    adapt(core, committed, now);
+    if (transaction->copying != NULL) {
+        copy_forward_answered(core, transaction->copying, answer, now);
+    }
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        if (core->slots[i] != NULL) {
+            slot_answered(core, core->slots[i], committed);
+        }
+    }
+}
+
+int64_t transaction_deadline(const struct core *core)
+{
+    const struct transaction *transaction = &core->transaction;
+    bool waits = transaction->state == TRANSACTION_NONE && transaction->not_before_ms > core->last.mono.ms;
+    return waits ? transaction->not_before_ms : TIME_NEVER;
+}
+
+void transaction_free(struct core *core)
+{
+    free(core->transaction.slots);
+}
