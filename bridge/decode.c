@@ -19,6 +19,7 @@ static _Thread_local struct {
 struct findings {
     const struct decode_rules *rules;
     const struct record *record;
+    struct decode_root root;
     struct dialect_controls controls;
     struct envelope envelope;
 };
@@ -75,6 +76,10 @@ static bool find_rule_target(const struct findings *findings, struct span *targe
 
 static bool find_target(const struct findings *findings, struct span *target, struct refusal *refusal)
 {
+    if (findings->root.decided) {
+        *target = findings->root.target;
+        return true;
+    }
     if (dialect_given(&findings->controls, DIALECT_TOPIC)) {
         *target = findings->controls.headers[DIALECT_TOPIC].value;
         return true;
@@ -89,6 +94,8 @@ static bool find_target(const struct findings *findings, struct span *target, st
     return refusal_set(refusal, REFUSAL_BAD_TARGET, "the target is longer than %d bytes", TARGET_MAX);
 }
 
+/* A target that was decided long ago must be allowed now, too: anybody can write the header that names it, and where an operator wants nothing to
+ * go nothing goes. */
 static bool decide_target(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     if (!find_target(findings, &made->target, refusal)) {
@@ -110,6 +117,10 @@ static bool decide_target(const struct findings *findings, struct decoded *made,
 static bool decide_partition(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     int64_t number = 0;
+    if (findings->root.decided) {
+        made->partition = findings->root.partition;
+        return true;
+    }
     if (!dialect_given(&findings->controls, DIALECT_PARTITION)) {
         return true;
     }
@@ -132,17 +143,29 @@ static void decide_key(const struct findings *findings, struct decoded *made)
     }
 }
 
+/* The text of the envelope's id. False: it is longer than an id may be, or (of a re-append) no string. */
+static bool find_field_id(const struct findings *findings, struct span *id)
+{
+    const struct json_scan_value *field = &findings->envelope.fields[ENVELOPE_ID];
+    return field->kind == JSON_SCAN_STRING && field_text(field, unescaped.id, ID_MAX, id);
+}
+
 static bool decide_id(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     bool fits = true;
-    if (dialect_given(&findings->controls, DIALECT_ID)) {
+    bool header = dialect_given(&findings->controls, DIALECT_ID);
+    if (header) {
         made->id = findings->controls.headers[DIALECT_ID].value;
     } else if (envelope_has(&findings->envelope, ENVELOPE_ID)) {
-        fits = field_text(&findings->envelope.fields[ENVELOPE_ID], unescaped.id, ID_MAX, &made->id);
+        fits = find_field_id(findings, &made->id);
     } else {
         return true;
     }
     if (!fits || made->id.length == 0 || made->id.length > ID_MAX) {
+        made->id = SPAN_ABSENT;
+        if (findings->root.decided && !header) {
+            return true; /* that field was no id when the record was accepted */
+        }
         return refusal_set(refusal, REFUSAL_BAD_ID, "the id (tarry-id, or the envelope's) must have 1 to %d bytes",
                            ID_MAX);
     }
@@ -152,8 +175,7 @@ static bool decide_id(const struct findings *findings, struct decoded *made, str
 static bool decide_value(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     const struct decode_rules *rules = findings->rules;
-    bool enveloped = rules->envelope && findings->record->value.data != NULL;
-    if (!enveloped || rules->envelope_whole) {
+    if (rules->envelope_whole) {
         return true;
     }
     if (!envelope_has(&findings->envelope, ENVELOPE_PAYLOAD)) {
@@ -164,15 +186,44 @@ static bool decide_value(const struct findings *findings, struct decoded *made, 
     return true;
 }
 
-/* What times count from: of a re-append, the record that a person wrote. */
-static struct record base_of(const struct record *record, const struct decoded *made)
+/* The value and what it says. Of a re-append only the payload and the id count of an envelope; one that is none by today's rules goes out as it
+ * is, since it was accepted once. */
+static bool decide_body(struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
-    struct record base = *record;
-    if (made->root >= 0) {
-        base.timestamp_ms = made->root_timestamp_ms;
+    const struct decode_rules *rules = findings->rules;
+    if (!rules->envelope || findings->record->value.data == NULL) {
+        return true;
+    }
+    bool decided = findings->root.decided;
+    if (envelope_read(rules, findings->record->value, &findings->envelope, refusal) &&
+        (decided || envelope_check_types(rules, &findings->envelope, refusal)) && decide_value(findings, made, refusal)) {
+        return true;
+    }
+    findings->envelope = (struct envelope){0};
+    return decided;
+}
+
+/* --- time --- */
+
+/* What times count from: of a re-append, the record that a person wrote. */
+static struct record base_of(const struct findings *findings)
+{
+    struct record base = *findings->record;
+    if (findings->root.offset >= 0) {
+        base.timestamp_ms = findings->root.timestamp_ms;
         base.timestamp = base.timestamp_ms < 0 ? RECORD_TIMESTAMP_NONE : RECORD_TIMESTAMP_CREATE;
     }
     return base;
+}
+
+static bool decide_due(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    if (findings->root.decided) {
+        made->due_ms = findings->root.due_ms;
+        return true;
+    }
+    const struct record base = base_of(findings);
+    return due_decide(findings->rules, &base, &findings->controls, &findings->envelope, &made->due_ms, refusal);
 }
 
 bool decode_record(const struct decode_rules *rules,
@@ -182,19 +233,16 @@ bool decode_record(const struct decode_rules *rules,
 {
     struct findings findings = {.rules = rules, .record = record};
     struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT};
-    if (!decode_root(record, &made.root, &made.root_timestamp_ms, refusal)) {
+    if (!decode_root(record, &findings.root, refusal)) {
         return false;
     }
-    const struct record base = base_of(record, &made);
-    if (rules->dialect_tarry && !dialect_read(record, &findings.controls, refusal)) {
+    made.root = findings.root.offset;
+    made.root_timestamp_ms = findings.root.timestamp_ms;
+    unsigned ignored = findings.root.decided ? DIALECT_WHEN_AND_WHERE : 0;
+    if (rules->dialect_tarry && !dialect_read(record, ignored, &findings.controls, refusal)) {
         return false;
     }
-    if (rules->envelope && record->value.data != NULL &&
-        !envelope_read(rules, record->value, &findings.envelope, refusal)) {
-        return false;
-    }
-    if (!decide_value(&findings, &made, refusal) ||
-        !due_decide(rules, &base, &findings.controls, &findings.envelope, &made.due_ms, refusal) ||
+    if (!decide_body(&findings, &made, refusal) || !decide_due(&findings, &made, refusal) ||
         !decide_target(&findings, &made, refusal) || !decide_partition(&findings, &made, refusal) ||
         !decide_id(&findings, &made, refusal)) {
         return false;

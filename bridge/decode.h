@@ -89,15 +89,27 @@ struct decoded {
 };
 
 /* Decodes. True: *decoded is filled. False: *refusal says why, *decoded is untouched. O(size of the record). Any
- * thread. */
+ * thread. A re-append that says what was decided keeps its due time and target whatever the rules are now (R6), except that a target must be
+ * allowed now: anybody can write the header, so it must not open what the allow list shuts. */
 bool decode_record(const struct decode_rules *rules,
                    const struct record *record,
                    struct decoded *decoded,
                    struct refusal *refusal);
 
+/* What header tarry-root says. */
+struct decode_root {
+    int64_t offset;       /* as decoded.root */
+    int64_t timestamp_ms; /* as decoded.root_timestamp_ms */
+    bool decided;         /* due time and target were decided when the root was read: the three below, else 0, absent, -1 */
+    int64_t due_ms;
+    struct span target; /* a legal topic name, allowed or not; borrows from the record */
+    int32_t partition;  /* -1: let the partitioner choose */
+};
+
 /* Reads header tarry-root, whatever the source's dialects: tarry alone writes it. decode_record does this too; it is for records that were refused
- * for something else. Without the header both are -1. False: REFUSAL_BAD_ROOT, and both are -1. O(headers). Any thread. */
-bool decode_root(const struct record *record, int64_t *root, int64_t *root_timestamp_ms, struct refusal *refusal);
+ * for something else. False: REFUSAL_BAD_ROOT. Then, and without the header, *root is that of no re-append: both -1, nothing decided.
+ * O(headers). Any thread. */
+bool decode_root(const struct record *record, struct decode_root *root, struct refusal *refusal);
 
 /* True for names that are ours and do not go out: every "tarry-" header and "delay_ms". */
 bool decode_is_control_header(struct span name);

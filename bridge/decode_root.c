@@ -1,9 +1,12 @@
-/* "tarry-root: <offset>:<timestamp in ms, -1 for none>", which stands on re-appends alone (R4). */
+/* "tarry-root: <offset>:<timestamp in ms, -1 for none>[:<due in ms>:<target topic>[:<partition>]]", which stands on re-appends alone (R4). The short
+ * form is for records that were refused: nothing of theirs was decided. A topic's name has no colon. */
 #include "bridge/decimal.h"
 #include "bridge/decode.h"
 #include "bridge/refusal.h"
+#include "bridge/time_text.h"
 
 #define NAME "tarry-root"
+#define PARTS_MAX 5
 
 static bool refuse(struct span value, const char *what, struct refusal *refusal)
 {
@@ -20,15 +23,42 @@ static bool read_timestamp(struct span text, int64_t *timestamp_ms)
     return decimal_parse(text, timestamp_ms) == DECIMAL_READ;
 }
 
-static bool read_value(struct span value, int64_t *offset, int64_t *timestamp_ms)
+/* The pieces between the colons; 0 when there are more than PARTS_MAX. */
+static size_t split(struct span value, struct span parts[PARTS_MAX])
 {
-    const uint8_t *colon = value.length == 0 ? NULL : memchr(value.data, ':', value.length);
-    if (colon == NULL) {
+    for (size_t count = 1; count <= PARTS_MAX; count++) {
+        const uint8_t *colon = value.length == 0 ? NULL : memchr(value.data, ':', value.length);
+        size_t length = colon == NULL ? value.length : (size_t)(colon - value.data);
+        parts[count - 1] = (struct span){value.data, length};
+        if (colon == NULL) {
+            return count;
+        }
+        value = (struct span){colon + 1, value.length - length - 1};
+    }
+    return 0;
+}
+
+static bool read_decision(const struct span *parts, size_t count, struct decode_root *root)
+{
+    int64_t partition = -1;
+    if (count == PARTS_MAX && (decimal_parse(parts[4], &partition) != DECIMAL_READ || partition > INT32_MAX)) {
         return false;
     }
-    size_t before = (size_t)(colon - value.data);
-    return decimal_parse((struct span){value.data, before}, offset) == DECIMAL_READ &&
-           read_timestamp((struct span){colon + 1, value.length - before - 1}, timestamp_ms);
+    root->decided = true;
+    root->target = parts[3];
+    root->partition = (int32_t)partition;
+    return decimal_parse(parts[2], &root->due_ms) == DECIMAL_READ && root->due_ms <= TIME_TEXT_LAST_MS && target_name_valid(root->target);
+}
+
+static bool read_value(struct span value, struct decode_root *root)
+{
+    struct span parts[PARTS_MAX];
+    size_t count = split(value, parts);
+    if ((count != 2 && count != 4 && count != PARTS_MAX) || decimal_parse(parts[0], &root->offset) != DECIMAL_READ ||
+        !read_timestamp(parts[1], &root->timestamp_ms)) {
+        return false;
+    }
+    return count == 2 || read_decision(parts, count, root);
 }
 
 /* The one header of that name: NULL if there is none. False: there are more. */
@@ -47,26 +77,24 @@ static bool find(const struct record *record, const struct record_header **found
     return true;
 }
 
-bool decode_root(const struct record *record, int64_t *root, int64_t *root_timestamp_ms, struct refusal *refusal)
+bool decode_root(const struct record *record, struct decode_root *root, struct refusal *refusal)
 {
+    static const struct decode_root none = {.offset = -1, .timestamp_ms = -1, .partition = -1};
+    struct decode_root read = none;
     const struct record_header *header;
-    int64_t offset = -1;
-    int64_t timestamp_ms = -1;
-    *root = -1;
-    *root_timestamp_ms = -1;
+    *root = none;
     if (!find(record, &header)) {
         return refuse(header->value, "it is given more than once", refusal);
     }
     if (header == NULL) {
         return true;
     }
-    if (!read_value(header->value, &offset, &timestamp_ms)) {
-        return refuse(header->value, "not an offset and a timestamp in ms with a colon between", refusal);
+    if (!read_value(header->value, &read)) {
+        return refuse(header->value, "not <offset>:<timestamp in ms>[:<due in ms>:<topic>[:<partition>]]", refusal);
     }
-    if (offset >= record->offset) {
+    if (read.offset >= record->offset) {
         return refuse(header->value, "its offset is not below the record's own", refusal);
     }
-    *root = offset;
-    *root_timestamp_ms = timestamp_ms;
+    *root = read;
     return true;
 }

@@ -97,7 +97,7 @@ static bool check_action(const struct dialect_controls *controls, struct refusal
                        refusal_show(action).text);
 }
 
-bool dialect_read(const struct record *record, struct dialect_controls *controls, struct refusal *refusal)
+bool dialect_read(const struct record *record, unsigned ignored, struct dialect_controls *controls, struct refusal *refusal)
 {
     for (size_t i = 0; i < record->header_count; i++) {
         const struct record_header *header = &record->headers[i];
@@ -108,7 +108,7 @@ bool dialect_read(const struct record *record, struct dialect_controls *controls
                                "header %s: this version of tarry does not act on it; leave it out",
                                refusal_show(header->name).text);
         }
-        if (class == NAME_CONTROL && !add(controls, field, header, refusal)) {
+        if (class == NAME_CONTROL && (ignored >> field & 1U) == 0 && !add(controls, field, header, refusal)) {
             return false;
         }
     }

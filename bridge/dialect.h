@@ -27,10 +27,13 @@ static inline bool dialect_given(const struct dialect_controls *controls, enum d
     return (controls->given >> field & 1U) != 0;
 }
 
-/* Collects the control headers in one pass. *controls is zeroed by the caller. False: *refusal says why (AMBIGUOUS:
- * one was given twice;
+/* The fields that say when and where: of no account when both are decided already. */
+#define DIALECT_WHEN_AND_WHERE (1U << DIALECT_DELAY | 1U << DIALECT_AT | 1U << DIALECT_TOPIC | 1U << DIALECT_PARTITION)
+
+/* Collects the control headers in one pass, less the fields whose bits are in `ignored`. *controls is zeroed by the caller. False: *refusal says why
+ * (AMBIGUOUS: one was given twice;
  * UNSUPPORTED: a tarry- header or action that this version does not act on). O(headers). Any thread. */
-bool dialect_read(const struct record *record, struct dialect_controls *controls, struct refusal *refusal);
+bool dialect_read(const struct record *record, unsigned ignored, struct dialect_controls *controls, struct refusal *refusal);
 
 /* True for every name of ours: "tarry-" and anything after it, and delay_ms. Case counts. */
 bool dialect_owns(struct span name);

@@ -98,6 +98,11 @@ bool envelope_read(const struct decode_rules *rules,
     if (step == JSON_SCAN_FAILED || !json_scan_finish(&scan)) {
         return refuse_json(&scan, refusal);
     }
+    return true;
+}
+
+bool envelope_check_types(const struct decode_rules *rules, const struct envelope *envelope, struct refusal *refusal)
+{
     return check_string(rules, envelope, ENVELOPE_TYPE, refusal) &&
            check_string(rules, envelope, ENVELOPE_TARGET, refusal) &&
            check_string(rules, envelope, ENVELOPE_ID, refusal);

@@ -32,11 +32,13 @@ static inline bool envelope_has(const struct envelope *envelope, enum envelope_f
 const char *envelope_field_name(const struct decode_rules *rules, enum envelope_field field);
 
 /* Reads the outermost object of `value`. *envelope is zeroed by the caller. False: *refusal says why (BAD_ENVELOPE).
- * Types are checked for type, target and id (strings); times are the caller's affair. O(bytes) and no allocation.
- * Any thread. */
+ * Of what types the fields are is not looked at. O(bytes) and no allocation. Any thread. */
 bool envelope_read(const struct decode_rules *rules,
                    struct span value,
                    struct envelope *envelope,
                    struct refusal *refusal);
+
+/* Whether type, target and id, where given, are strings; times are the caller's affair. False: *refusal says why (BAD_ENVELOPE). Any thread. */
+bool envelope_check_types(const struct decode_rules *rules, const struct envelope *envelope, struct refusal *refusal);
 
 #endif

@@ -94,18 +94,52 @@ static bool is_none(struct span name)
     return false;
 }
 
-/* A root that was refused must not become a good one by being written again: its header stays, and two of them are refused, too. */
+/* "<offset>:<timestamp>" of the record that a person wrote. */
+static int write_root(char *text, size_t size, const struct row *row, const struct sink_origin *origin)
+{
+    bool copy_of_copy = row->root >= 0;
+    return snprintf(text, size, "%" PRId64 ":%" PRId64, copy_of_copy ? row->root : origin->offset,
+                    copy_of_copy ? row->root_timestamp_ms : row->record.timestamp_ms);
+}
+
+/* What a refused record's root says stands as it is: it may hold what was decided once. And a root that was refused must not become a good one by
+ * being written again: two of them are refused, too. */
+static void add_root_of_refused(rd_kafka_headers_t *list, const struct row *row, const struct sink_origin *origin)
+{
+    char text[48];
+    if (row->root < 0) {
+        (void)write_root(text, sizeof text, row, origin);
+        add_text(list, "tarry-root", text);
+    }
+    if (row->refusal.reason == REFUSAL_TOO_LARGE) { /* its body is not here: what is written again must not pass for an empty event */
+        (void)write_root(text, sizeof text, row, origin);
+        add_text(list, "tarry-root", text);
+    }
+}
+
+static void add_root(rd_kafka_headers_t *list, const struct row *row, const struct sink_origin *origin)
+{
+    const struct decoded *decoded = &row->decoded;
+    char text[352]; /* 249 bytes of topic and four numbers */
+    int length = write_root(text, sizeof text, row, origin);
+    length += snprintf(text + length, sizeof text - (size_t)length, ":%" PRId64 ":%.*s", decoded->due_ms, (int)decoded->target.length,
+                       (const char *)decoded->target.data);
+    if (decoded->partition >= 0 && (size_t)length < sizeof text) {
+        snprintf(text + length, sizeof text - (size_t)length, ":%" PRId32, decoded->partition);
+    }
+    add_text(list, "tarry-root", text);
+}
+
 rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin)
 {
-    bool bad_root = row->refused && row->refusal.reason == REFUSAL_BAD_ROOT;
-    rd_kafka_headers_t *list = own(row, bad_root ? is_none : is_root_header);
+    rd_kafka_headers_t *list = own(row, row->refused ? is_none : is_root_header);
     if (list == NULL) {
         return NULL;
     }
-    bool copy_of_copy = row->root >= 0;
-    char text[48];
-    snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, copy_of_copy ? row->root : origin->offset,
-             copy_of_copy ? row->root_timestamp_ms : row->record.timestamp_ms);
-    add_text(list, "tarry-root", text);
+    if (row->refused) {
+        add_root_of_refused(list, row, origin);
+    } else {
+        add_root(list, row, origin);
+    }
     return list;
 }

@@ -13,7 +13,8 @@ rd_kafka_headers_t *sink_headers_accepted(const struct row *row, const struct si
 /* All of the row's headers less earlier __dlq.errors.*, then ours. */
 rd_kafka_headers_t *sink_headers_refused(const struct row *row, const struct sink_origin *origin, const struct refusal *refusal);
 
-/* All of the row's headers less an earlier tarry-root, then tarry-root "<offset>:<timestamp>" of the record that a person wrote (R4). */
+/* All of the row's headers less an earlier tarry-root, then tarry-root: offset and timestamp of the record that a person wrote (R4), and of an accepted
+ * row the due time and target that were decided for it, so that they stand whatever the rules are when the copy is read (R6). */
 rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin);
 
 #endif

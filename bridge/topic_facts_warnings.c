@@ -6,13 +6,15 @@
 
 #define RETENTION_LEAST_MS INT64_C(3600000) /* below it an outage of minutes is as long as the time in which records can be copied forward */
 #define MESSAGE_BYTES_USUAL 1048588         /* Kafka's default; what producers send is limited to some 1,000,000 by their own defaults */
-#define COPY_HEADER_BYTES 60                /* tarry-root with two long numbers */
+#define COPY_HEADER_BYTES 340               /* tarry-root with its numbers and the longest name of a target */
 
 struct list {
     const char *topic;
     char (*texts)[320];
     size_t count;
 };
+
+static void add(struct list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void add(struct list *list, const char *format, ...)
 {

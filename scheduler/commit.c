@@ -111,7 +111,7 @@ void commit_make_room(struct core *core)
 
 static bool has_news(const struct slot *slot, int64_t low)
 {
-    bool news = low != slot->low_committed;
+    bool news = low != slot->low_committed || marks_provable(&slot->marks, slot->position);
     for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
         news = queue != NULL && !frontier_equal(&queue->outlook, &queue->committed);

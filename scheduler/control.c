@@ -19,7 +19,7 @@ static bool find(const struct slot *slot, const struct input_record *record, str
         slot->queues[event->lane] == NULL) {
         return false;
     }
-    return !queue_is_done(slot, slot->queues[event->lane], (struct key){event->due_ms, event->offset}) &&
+    return !frontier_done(&slot->queues[event->lane]->committed, event->offset, event->due_ms) &&
            !cancelled_has(&slot->cancelled, event->offset);
 }
 
@@ -42,6 +42,10 @@ static bool end_event(struct core *core, struct slot *slot, const struct stored_
     struct taken *item = find_taken(queue, key);
     /* Whatever becomes of its delivery: a checkpoint that has passed the control must not hold the row any more (R3). */
     cancelled_add(&slot->cancelled, key, event->lane);
+    if (item == NULL && queue_is_done(slot, queue, key)) {
+        cancelled_find(&slot->cancelled, event->offset)->passed = true; /* too late; but no checkpoint brings it back behind the control */
+        return false;
+    }
     if (item == NULL) {
         queue->pending--;
         queue->pending_bytes -= event->bytes;

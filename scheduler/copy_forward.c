@@ -166,7 +166,8 @@ void copy_forward_turn(struct core *core, struct now now)
         if (below > slot->low_committed) {
             begin(core, slot, now, below);
         } else {
-            rest(core, slot, now); /* what is in flight holds C */
+            wait_longer(core, &slot->copy);
+            rest(core, slot, now); /* what is in flight holds C, or a mark */
         }
     }
 }

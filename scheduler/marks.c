@@ -91,6 +91,16 @@ void marks_reappended(struct marks *marks, int64_t end)
     id_table_filter(&marks->table, give_end, marks);
 }
 
+bool marks_provable(const struct marks *marks, int64_t position)
+{
+    bool provable = false;
+    for (uint32_t i = 0; marks->table.count > 0 && i < marks->table.capacity && !provable; i++) {
+        const struct id_entry *entry = &marks->table.entries[i];
+        provable = !record_id_is_none(entry->id) && entry->end <= position;
+    }
+    return provable;
+}
+
 static bool keep_unproved(struct id_entry *entry, void *context)
 {
     return entry->end > *(const int64_t *)context;

@@ -41,6 +41,9 @@ bool marks_any(const struct marks *marks);
 void marks_reappending(struct marks *marks);
 void marks_reappended(struct marks *marks, int64_t end);
 
+/* True when a commit built now, at this position, would let a mark go: one is built for that alone. O(capacity). */
+bool marks_provable(const struct marks *marks, int64_t position);
+
 /* A commit was acknowledged that was built when all below `position` had been read, with C at `low_offset`: what it proved goes. */
 void marks_proved(struct marks *marks, int64_t position, int64_t low_offset);
 

@@ -54,16 +54,32 @@ static void check_row(const struct sample *sample, const struct decoded *decoded
     FUZZ_CHECK(row_decode(buffer_span(&buffer), &row, &error));
     FUZZ_CHECK(span_equal(row.record.value, sample->record.value));
     FUZZ_CHECK(row.record.header_count == sample->record.header_count);
-    int64_t root;
-    int64_t root_timestamp_ms;
+    struct decode_root root;
     struct refusal unreadable;
-    FUZZ_CHECK(decode_root(&sample->record, &root, &root_timestamp_ms, &unreadable) || refusal != NULL);
-    FUZZ_CHECK(row.root == root && row.root_timestamp_ms == root_timestamp_ms);
+    FUZZ_CHECK(decode_root(&sample->record, &root, &unreadable) || refusal != NULL);
+    FUZZ_CHECK(row.root == root.offset && row.root_timestamp_ms == root.timestamp_ms);
     if (refusal == NULL) {
         FUZZ_CHECK(span_equal(row.decoded.value, decoded->value) && span_equal(row.decoded.id, decoded->id));
         FUZZ_CHECK(span_equal(row.decoded.target, decoded->target) && row.decoded.due_ms == decoded->due_ms);
     }
     buffer_free(&buffer);
+}
+
+/* What was decided is kept, and opens nothing. */
+static void check_decision(const struct decode_rules *rules, const struct sample *sample, const struct decoded *decoded, enum refusal_reason reason)
+{
+    struct decode_root root;
+    struct refusal unreadable;
+    lane_index lane;
+    FUZZ_CHECK(decoded == NULL || (target_lane(rules->targets, decoded->target, &lane) && lane == decoded->lane));
+    if (!decode_root(&sample->record, &root, &unreadable) || !root.decided) {
+        return;
+    }
+    if (decoded != NULL) {
+        FUZZ_CHECK(decoded->due_ms == root.due_ms && decoded->partition == root.partition && span_equal(decoded->target, root.target));
+    } else {
+        FUZZ_CHECK(reason == REFUSAL_TARGET_NOT_ALLOWED || reason == REFUSAL_UNSUPPORTED || reason == REFUSAL_AMBIGUOUS || reason == REFUSAL_BAD_ID);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -81,10 +97,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (decode_record(&rules, &sample.record, &decoded, &refusal)) {
         FUZZ_CHECK(decoded.due_ms >= 0 && decoded.due_ms <= INT64_C(253402300799999));
         FUZZ_CHECK(target_name_valid(decoded.target));
+        check_decision(&rules, &sample, &decoded, REFUSAL_NONE);
         check_row(&sample, &decoded, NULL);
     } else {
         FUZZ_CHECK(refusal.reason > REFUSAL_NONE && refusal.reason < REFUSAL_REASONS);
         FUZZ_CHECK(refusal.text[0] != '\0' && text_is_utf8(span_of_text(refusal.text)));
+        check_decision(&rules, &sample, NULL, refusal.reason);
         check_row(&sample, NULL, &refusal);
     }
     return 0;

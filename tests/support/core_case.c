@@ -351,6 +351,23 @@ static struct bucket_stats stats_of(const struct core_case *test, struct bucket_
     return stats;
 }
 
+/* Takes over what the bucket held once, as the store remembers it while there is any row. */
+static void remember(struct core_case *test, struct bucket_stats *stats)
+{
+    size_t i = 0;
+    while (i < test->known_count && !same(test->known[i].id, stats->id)) {
+        i++;
+    }
+    if (i < test->known_count && test->known[i].count > 0 && stats->count > 0) {
+        const struct bucket_stats *known = &test->known[i];
+        stats->last_offset = known->last_offset > stats->last_offset ? known->last_offset : stats->last_offset;
+        stats->greatest = key_compare(known->greatest, stats->greatest) > 0 ? known->greatest : stats->greatest;
+    }
+    assert(i < CORE_CASE_ROWS);
+    test->known_count += i == test->known_count;
+    test->known[i] = *stats;
+}
+
 /* Every bucket that has rows, and those that had some: more than was touched, which does no harm. */
 void core_case_written(struct core_case *test)
 {
@@ -361,6 +378,7 @@ void core_case_written(struct core_case *test)
     touch_all(test);
     for (size_t i = 0; i < test->touched_count; i++) {
         struct bucket_stats stats = stats_of(test, test->touched[i].stats.id);
+        remember(test, &stats);
         test->touched[i] = (struct checkpoint_touched){part->slot, part->epoch, stats};
     }
     core_case_input(test, INPUT_CHECKPOINT_DONE)->as.checkpoint =
@@ -385,6 +403,7 @@ void core_case_begin(struct core_case *test, int lanes, int64_t catch_up_to)
     touch_all(test);
     for (size_t i = 0; i < test->touched_count; i++) {
         buckets[i] = stats_of(test, test->touched[i].stats.id);
+        remember(test, &buckets[i]);
     }
     test->gained.catch_up_to = catch_up_to;
     test->gained.buckets = buckets;

@@ -44,6 +44,8 @@ struct core_case {
     size_t scanned_count;
     struct checkpoint_touched touched[2 * CORE_CASE_ROWS];
     size_t touched_count;
+    struct bucket_stats known[CORE_CASE_ROWS]; /* as told last: a bucket's greatest key and last offset stay though their row has gone */
+    size_t known_count;
     int64_t fired[CORE_CASE_ROWS]; /* offsets that core_case_deliver_all reported, in that order */
     size_t fired_count;
 };

@@ -480,6 +480,18 @@ static void test_event_cancelled_in_flight_is_erased(void **state)
     assert_int_equal(core_case_queue(test, 0).pending, 1);
 }
 
+/* Delivered, but no commit says so yet: the cancel comes too late, and yet no checkpoint may bring the event back behind it. */
+static void test_event_cancelled_before_its_commit_is_erased(void **state)
+{
+    struct core_case *test = *state;
+    store_two(test);
+    core_case_delivered(test, 0, 0);
+    core_case_step(test);
+    expect_erased_from_the_checkpoint(test);
+    expect_ended(test, 0, 0, 0);
+    assert_int_equal(core_case_queue(test, 0).pending, 1);
+}
+
 static void test_event_cancelled_after_a_failure_is_erased(void **state)
 {
     struct core_case *test = *state;
@@ -518,6 +530,7 @@ int main(void)
         CORE_CASE_TEST(test_replaced_row_does_not_take_its_id_along),
         CORE_CASE_TEST(test_event_cancelled_in_flight_is_not_written),
         CORE_CASE_TEST(test_event_cancelled_in_flight_is_erased),
+        CORE_CASE_TEST(test_event_cancelled_before_its_commit_is_erased),
         CORE_CASE_TEST(test_event_cancelled_after_a_failure_is_erased),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,6 +393,166 @@ static void test_copies_wait_until_a_failed_commit_is_made_good(void **state)
     assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
 }
 
+/* ---------------------------------------------------------------- what changes while copies are looked up (R6) */
+
+/* Rows 2, 3 and 10 are due in a day, 5 in 50 ms; what is below 50 is to be copied, and the look-up is out. */
+static void look_up_four(struct core_case *test)
+{
+    core_case_store(test, 2, CORE_CASE_DAY_MS, 0, 2);
+    core_case_store(test, 3, CORE_CASE_DAY_MS, 0, 2);
+    core_case_store(test, 5, 50, 0, 0);
+    core_case_store(test, 10, CORE_CASE_DAY_MS, 0, 2);
+    test->rows[1].id = CORE_CASE_ID(1);
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_input(test, INPUT_RETENTION)->as.retention.offset = 50;
+    core_case_step(test);
+    core_case_settle_once(test);
+    assert_int_equal(core_case_find(test, COMMAND_SCAN, 0)->as.scan.bucket.level, 2);
+}
+
+/* The rows of 2, 3 and 10. */
+static void answer_look_up(struct core_case *test, const struct command_scan *scan)
+{
+    static struct scanned_row rows[] = {{2, CORE_CASE_WALL + CORE_CASE_DAY_MS, CORE_CASE_ROW_BYTES},
+                                        {3, CORE_CASE_WALL + CORE_CASE_DAY_MS, CORE_CASE_ROW_BYTES},
+                                        {10, CORE_CASE_WALL + CORE_CASE_DAY_MS, CORE_CASE_ROW_BYTES}};
+    core_case_input(test, INPUT_ROWS)->as.rows =
+        (struct input_rows){.bucket = scan->bucket, .purpose = SCAN_COPY, .rows = rows, .count = 3, .end = true};
+    core_case_step(test);
+}
+
+static void test_one_that_is_sent_meanwhile_bounds_the_copies(void **state)
+{
+    struct core_case *test = *state;
+    look_up_four(test);
+    struct command_scan scan = core_case_find(test, COMMAND_SCAN, 0)->as.scan;
+    core_case_wait(test, 50);
+    assert_int_equal(core_case_deliver(test, 0)->key.offset, 5);
+    answer_look_up(test, &scan);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 2);
+    assert_int_equal(core_case_copy(test, 1)->key.offset, 3);
+    assert_int_equal(core_case_transaction(test)->slots[0].frontier->low_offset, 5);
+}
+
+/* A re-append of an older record than 3 is let fall: who reads it must have read 3. */
+static void test_skip_of_meanwhile_bounds_the_copies(void **state)
+{
+    struct core_case *test = *state;
+    look_up_four(test);
+    struct command_scan scan = core_case_find(test, COMMAND_SCAN, 0)->as.scan;
+    core_case_again(test, 100, CORE_CASE_DAY_MS, 0, CORE_CASE_ID(1), 1);
+    core_case_step(test);
+    answer_look_up(test, &scan);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
+    assert_int_equal(core_case_copy(test, 0)->key.offset, 2);
+    assert_int_equal(core_case_transaction(test)->slots[0].frontier->low_offset, 3);
+}
+
+/* ---------------------------------------------------------------------- what is trimmed, and how it is counted */
+
+/* A checkpoint older than C: how many of its rows C has passed is known when they are trimmed. */
+static void test_rows_below_c_count_until_they_are_trimmed(void **state)
+{
+    struct core_case *test = *state;
+    test->gained.frontier.low_offset = 5;
+    core_case_store(test, 0, CORE_CASE_DAY_MS, 0, 2);
+    core_case_store(test, 2, CORE_CASE_DAY_MS, 0, 2);
+    core_case_store(test, 7, CORE_CASE_DAY_MS, 0, 2);
+    test->gained.position = 10;
+    test->gained.stored_position = 10;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_wait(test, 100);
+    core_case_settle(test);
+    assert_int_equal(test->row_count, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 1);
+    assert_int_equal(core_case_queue(test, 0).pending_bytes, CORE_CASE_ROW_BYTES);
+    core_case_run(test, 2 * CORE_CASE_DAY_MS);
+    assert_int_equal(test->fired_count, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 0);
+}
+
+/* A finest bucket that is loaded is looked at no more: what C has passed of it goes, though the rest is still to come. */
+static void test_loaded_bucket_is_trimmed(void **state)
+{
+    struct core_case *test = *state;
+    core_case_store(test, 0, 60000, 0, 0);
+    core_case_store(test, 1, 60001, 0, 0);
+    core_case_store(test, 2, CORE_CASE_DAY_MS, 0, 2);
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_input(test, INPUT_RETENTION)->as.retention.offset = 1;
+    core_case_step(test);
+    while (core_case_count(test, COMMAND_COPY) == 0 && core_case_settle_once(test)) {
+    }
+    core_case_transacted(test, TRANSACTION_COMMITTED, 101);
+    core_case_step(test);
+    core_case_wait(test, 100);
+    assert_null(test->plan); /* not yet: it may be being loaded */
+    core_case_wait(test, 58000);
+    core_case_settle(test);
+    core_case_wait(test, 100);
+    core_case_settle(test);
+    assert_int_equal(test->row_count, 2);
+    assert_int_equal(test->rows[0].offset, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 2);
+    core_case_run(test, 120000);
+    assert_int_equal(test->fired_count, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 1);
+}
+
+/* What was due last in its bucket is cancelled: nothing that fires takes the point past it, so the clock does, and C follows. */
+static void test_bucket_with_a_cancelled_end_goes_with_its_time(void **state)
+{
+    struct core_case *test = *state;
+    core_case_store(test, 0, 60000, 0, 0);
+    core_case_store(test, 1, 61000, 0, 0);
+    test->rows[1].id = CORE_CASE_ID(1);
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_cancel(test, 100, CORE_CASE_ID(1));
+    core_case_step(test);
+    core_case_run(test, 60999);
+    assert_int_equal(test->fired_count, 1);
+    assert_int_equal(test->row_count, 1); /* of the one that was fired: its bucket is not through */
+    assert_int_equal(core_case_slot(test).low_offset, 0);
+    core_case_run(test, 200000);
+    assert_int_equal(test->row_count, 0);
+    assert_int_equal(core_case_slot(test).low_offset, 101);
+    assert_int_equal(core_next_deadline(test->core).wall.ms, TIME_NEVER);
+    assert_int_equal(core_next_deadline(test->core).mono.ms, TIME_NEVER);
+}
+
+/* Nor does a finest bucket stay in which everything was moved: nothing fires there, so the point has to pass it with the clock. */
+static void test_bucket_of_moved_rows_goes_with_its_time(void **state)
+{
+    struct core_case *test = *state;
+    core_case_store(test, 0, 60000, 0, 0);
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_input(test, INPUT_RETENTION)->as.retention.offset = 1;
+    core_case_step(test);
+    while (core_case_count(test, COMMAND_COPY) == 0 && core_case_settle_once(test)) {
+    }
+    core_case_transacted(test, TRANSACTION_COMMITTED, 101);
+    core_case_step(test);
+    core_case_run(test, 120000);
+    assert_int_equal(test->fired_count, 0);
+    assert_int_equal(test->row_count, 0);
+    assert_int_equal(core_case_queue(test, 0).pending, 0);
+    assert_int_equal(core_next_deadline(test->core).wall.ms, TIME_NEVER);
+    assert_int_equal(core_next_deadline(test->core).mono.ms, TIME_NEVER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +571,12 @@ int main(void)
         CORE_CASE_TEST(test_shared_pair_of_an_aborted_one_is_not_said),
         CORE_CASE_TEST(test_c_passes_a_bucket_with_its_transaction),
         CORE_CASE_TEST(test_copies_wait_until_a_failed_commit_is_made_good),
+        CORE_CASE_TEST(test_one_that_is_sent_meanwhile_bounds_the_copies),
+        CORE_CASE_TEST(test_skip_of_meanwhile_bounds_the_copies),
+        CORE_CASE_TEST(test_rows_below_c_count_until_they_are_trimmed),
+        CORE_CASE_TEST(test_loaded_bucket_is_trimmed),
+        CORE_CASE_TEST(test_bucket_with_a_cancelled_end_goes_with_its_time),
+        CORE_CASE_TEST(test_bucket_of_moved_rows_goes_with_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,36 @@ static void test_skips_and_marks_are_in_the_checkpoint(void **state)
     assert_int_equal(core_case_plan(test)->skip_count, 0);
 }
 
+/* A checkpoint's marks and skips are those of whoever loads it, and reach to the watermark as it is then. */
+static void test_marks_and_skips_are_taken_over(void **state)
+{
+    struct core_case *test = *state;
+    struct mark mark = {A, 2, 6};
+    struct skip skip = {3, 8};
+    test->gained.marks = &mark;
+    test->gained.mark_count = 1;
+    test->gained.skips = &skip;
+    test->gained.skip_count = 1;
+    test->gained.frontier.low_offset = 2;
+    test->gained.position = 7;
+    test->gained.stored_position = 7;
+    test->gained.high = 12;
+    core_case_begin(test, 1, 0);
+    core_case_settle(test);
+    core_case_event(test, 7, DAY, 0, RECORD_ID_NONE);
+    core_case_again(test, 9, 1000, 0, A, 1); /* beyond the end that the checkpoint knew */
+    core_case_step(test);
+    expect_ended(test, 0, 0, 1);
+    core_case_position(test, 11);
+    assert_int_equal(next_low(test), 2);
+    assert_int_equal(core_case_slot(test).marks, 1);
+    core_case_position(test, 12);
+    assert_int_equal(next_low(test), 2);
+    assert_int_equal(core_case_slot(test).marks, 0);
+    core_case_position(test, 13);
+    assert_int_equal(next_low(test), 2); /* 7 is within (3, 8], and 3 within (2, 9] */
+}
+
 /* Only a commit that was built when all below its end had been read proves that we still owned the partition then. */
 static void test_mark_goes_with_a_commit_built_behind_its_end(void **state)
 {
@@ -276,13 +306,34 @@ static void test_cancel_of_what_was_moved(void **state)
     assert_int_equal(test->fired[0], 30);
 }
 
+/* It may be read before its transaction's end is told: it takes the place of the old one once, not twice. */
+static void test_copy_read_before_its_end_is_known_counts_once(void **state)
+{
+    struct core_case *test = *state;
+    copy_first_of_two(test);
+    core_case_again(test, 60, DAY, 0, A, 0);
+    core_case_step(test);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 61);
+    core_case_step(test);
+    expect_ended(test, 0, 0, 0);
+    assert_int_equal(core_case_slot(test).copied, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 2);
+    assert_int_equal(core_case_queue(test, 0).pending_bytes, 2 * CORE_CASE_ROW_BYTES);
+    core_case_run(test, 2 * DAY);
+    assert_int_equal(test->fired_count, 2);
+    assert_int_equal(test->fired[0], 30);
+    assert_int_equal(test->fired[1], 60);
+}
+
 static void test_cancel_of_what_is_being_moved_counts_once(void **state)
 {
     struct core_case *test = *state;
     copy_first_of_two(test);
     core_case_cancel(test, 50, A);
-    core_case_step(test);
+    core_case_wait(test, 100);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
+    assert_int_equal(core_case_plan(test)->erase_count, 1);
+    core_case_settle(test); /* its row is gone: it is still known that it was one of those to be moved */
     core_case_transacted(test, TRANSACTION_COMMITTED, 61);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
@@ -389,6 +440,7 @@ int main(void)
         CORE_CASE_TEST(test_replacement_marks),
         CORE_CASE_TEST(test_skip_holds_c),
         CORE_CASE_TEST(test_skips_and_marks_are_in_the_checkpoint),
+        CORE_CASE_TEST(test_marks_and_skips_are_taken_over),
         CORE_CASE_TEST(test_mark_goes_with_a_commit_built_behind_its_end),
         CORE_CASE_TEST(test_end_is_unknown_while_copies_are_under_way),
         CORE_CASE_TEST(test_end_of_aborted_copies_is_nowhere),
@@ -398,6 +450,7 @@ int main(void)
         CORE_CASE_TEST(test_younger_control_moves_the_mark),
         CORE_CASE_TEST(test_reappend_leaves_no_mark),
         CORE_CASE_TEST(test_cancel_of_what_was_moved),
+        CORE_CASE_TEST(test_copy_read_before_its_end_is_known_counts_once),
         CORE_CASE_TEST(test_cancel_of_what_is_being_moved_counts_once),
         CORE_CASE_TEST(test_what_was_cancelled_in_a_held_lane_is_not_copied),
     };
