@@ -51,15 +51,27 @@ bool checkpoint_plan_trims(const struct slot *slot, const struct queue *queue, c
            !frontier_bucket_done(&queue->committed, stats);
 }
 
+/* A row that stands in the bucket, or may, is to be erased by the same plan. */
+static bool erases_in(const struct slot *slot, struct bucket_id id)
+{
+    bool found = false;
+    for (uint32_t i = 0; slot->cancelled.count > 0 && i < slot->cancelled.capacity && !found; i++) {
+        const struct cancelled_row *row = &slot->cancelled.rows[i];
+        found = row->used && !row->erased && row->lane == id.lane && bucket_covers(id, row->key.due_ms);
+    }
+    return found;
+}
+
 /* First what was below C already when the slot was gained: those rows were counted as pending then, the others were counted off when they were moved
- * (checkpoint_plan_answer.c). What is split now is not trimmed in the same plan, so that the numbers stay clear. */
+ * (checkpoint_plan_answer.c). What is split or erased now is not trimmed in the same plan, so that the numbers stay clear. */
 static void plan_trims(struct checkpoint *checkpoint, const struct slot *slot, const struct queue *queue, struct now now, uint64_t *budget)
 {
     for (int level = 0; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count && *budget > 0; i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (!checkpoint_plan_trims(slot, queue, stats) || (level > 0 && is_split_due(queue, stats->id, now))) {
+            if (!checkpoint_plan_trims(slot, queue, stats) || (level > 0 && is_split_due(queue, stats->id, now)) ||
+                (stats->least_offset < slot->gained_low && erases_in(slot, stats->id))) {
                 continue;
             }
             GROW(checkpoint->trims, checkpoint->trim_count, checkpoint->trim_capacity);

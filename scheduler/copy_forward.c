@@ -13,6 +13,7 @@
 #include "scheduler/queue.h"
 
 #define WAIT_MAX_MS 60000
+#define ROWS_MOST (1u << 20) /* what a skip spans may be more than copy_rows_max */
 
 static uint64_t pending(const struct slot *slot)
 {
@@ -199,6 +200,17 @@ void copy_forward_rows(struct core *core, struct slot *slot, const struct input_
 
 /* ----------------------------------------------------------------------------------------------------- sending */
 
+/* What a skip spans is copied together or not at all: when it is more than may be copied this time, it may be more the next time, else C stood for ever. */
+static void bound_by_marks(struct slot *slot)
+{
+    struct copy *copy = &slot->copy;
+    bool possible = copy->below > slot->low_committed;
+    copy->below = marks_bound(&slot->marks, copy->below);
+    if (possible && copy->below <= slot->low_committed && copy->rows_max < ROWS_MOST) {
+        copy->rows_max *= 2;
+    }
+}
+
 struct slot *copy_forward_ready(struct core *core, struct now now)
 {
     for (uint32_t i = 0; i < core->slot_count; i++) {
@@ -206,7 +218,8 @@ struct slot *copy_forward_ready(struct core *core, struct now now)
         if (slot == NULL || slot->copy.state != COPY_READY || slot->commit_under_way || slot->commit_unknown) {
             continue;
         }
-        slot->copy.below = marks_bound(&slot->marks, first_in_flight(slot, slot->copy.below));
+        slot->copy.below = first_in_flight(slot, slot->copy.below);
+        bound_by_marks(slot);
         if (slot->copy.below <= slot->low_committed || slot->leaving || core->stopping || slot->reading_stopped) {
             wait_longer(core, &slot->copy);
             rest(core, slot, now);

@@ -20,7 +20,8 @@ struct core;
 /* ------------------------------------------------------------------------------------------------ options */
 
 struct core_lane_options {
-    uint32_t max_in_flight;       /* taken and not yet passed by the acknowledged prefix, all slots together: 1 to 1,000,000 */
+    uint32_t max_in_flight;       /* taken and not yet passed by the acknowledged prefix (with exactly_once: sent and not yet reported on, as the
+                                     transaction has its own bound), all slots together: 1 to 1,000,000 */
     uint64_t max_in_flight_bytes; /* same, in bytes of rows; one record of each slot is always let through */
     bool paused;
 };
@@ -43,6 +44,9 @@ struct core_options {
     int64_t store_retry_ms;         /* wait after a checkpoint that found the store full */
     bool exactly_once;              /* deliveries and the frontier that says they are done are one transaction (R9) */
     uint32_t transaction_records_max; /* taken into one transaction; fewer after one for which the sink had no room */
+    int64_t transaction_wait_ms;    /* under load: a transaction waits so long for more than came due while the one before was ending; 0: never */
+    uint32_t transaction_busy_records; /* that is: it begins with as many, and */
+    uint32_t transaction_busy_per_ms;  /* with as many for each ms since the last one's end was ordered */
     int64_t transaction_fill_ms;    /* a transaction takes no more this long after its first record */
     uint64_t span_max;              /* offsets from C to the position beyond which old records are copied forward (R6); 0: never */
     uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it */

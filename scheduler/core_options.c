@@ -20,7 +20,10 @@ void core_options_default(struct core_options *options)
         .unknown_topic_grace_ms = 30000,
         .store_retry_ms = 1000,
         .exactly_once = false,
-        .transaction_records_max = 16384,     /* about 0.1 s of writing at full speed: its fixed costs are a tenth of that */
+        .transaction_records_max = 32768,     /* about 0.2 s of writing at full speed: its fixed costs are a tenth of that */
+        .transaction_busy_records = 512,
+        .transaction_busy_per_ms = 40,
+        .transaction_wait_ms = 50,            /* from 40,000 records a second on; below that each leaves with the next transaction */
         .transaction_fill_ms = 100,
         .span_max = 0,
         .copy_rows_max = 1000,                /* some 20 ms; with exactly_once what comes due meanwhile waits for it */

@@ -159,7 +159,10 @@ struct transaction {
     uint64_t number;
     uint32_t records;
     uint32_t limit;             /* of records; less than transaction_records_max after the sink had no room */
-    int64_t opened_at_ms;       /* monotonic */
+    uint32_t first_records;     /* taken in its first step */
+    int64_t opened_at_ms;       /* monotonic, as what follows */
+    int64_t taken_at_ms;        /* the last record */
+    int64_t ended_at_ms;        /* the last end was ordered */
     uint32_t aborts;            /* in a row */
     int64_t not_before_ms;      /* monotonic: the next one */
     bool full;                  /* the sink had no room for all of it */
@@ -211,6 +214,7 @@ struct core {
     uint16_t lane_count;
     uint32_t lane_taken[LANES_MAX];       /* in the FIFOs of a lane, all slots together */
     uint64_t lane_taken_bytes[LANES_MAX];
+    uint32_t lane_sent[LANES_MAX];        /* of those, not yet reported on: as of the last delivery_turn */
     struct slot **slots; /* by index, NULL: not held */
     uint32_t slot_count;
     struct entry_pool pool;

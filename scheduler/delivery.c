@@ -1,6 +1,8 @@
 /* See delivery.h. */
 #include "scheduler/delivery.h"
 
+#include <string.h>
+
 #include "scheduler/bucket.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
@@ -13,6 +15,7 @@
 
 static void send(struct core *core, const struct slot *slot, const struct queue *queue, uint64_t sequence, bool again)
 {
+    core->lane_sent[queue->lane]++;
     const struct taken *item = taken_find_sent(&queue->taken, sequence);
     struct command *command = command_list_add(&core->commands, COMMAND_DELIVER, slot);
     command->as.deliver = (struct command_deliver){
@@ -35,6 +38,14 @@ static void look_held(struct queue *queue, struct now now)
     }
 }
 
+/* What may be sent again now: with exactly_once the FIFO holds a transaction, which may be more than may be in flight. */
+static uint32_t again_room(const struct core *core, const struct queue *queue)
+{
+    uint32_t most = core->lanes[queue->lane].max_in_flight;
+    uint32_t sent = core->lane_sent[queue->lane];
+    return sent < most ? most - sent : queue->taken.sent == 0;
+}
+
 static uint32_t send_again(struct core *core, const struct slot *slot, struct queue *queue, struct now now, uint32_t most)
 {
     bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || core->stopping ||
@@ -43,6 +54,7 @@ static uint32_t send_again(struct core *core, const struct slot *slot, struct qu
     if (closed || queue->taken.failed == 0) {
         return 0;
     }
+    most = most < again_room(core, queue) ? most : again_room(core, queue);
     for (uint32_t i = 0; i < queue->taken.count && sent < most && queue->taken.failed > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
         if (item->state == TAKEN_FAILED && copy_forward_blocks(slot, item->key.offset)) {
@@ -111,14 +123,16 @@ static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, 
     return sent;
 }
 
-/* Also when nothing may be sent now: a wait that is over must not stay the next moment to wake at. */
-static void look_all_held(struct core *core, struct now now)
+/* Also when nothing may be sent now: a wait that is over must not stay the next moment to wake at. And counts what is in flight. */
+static void look_at_all(struct core *core, struct now now)
 {
+    memset(core->lane_sent, 0, sizeof(core->lane_sent));
     for (uint32_t i = 0; i < core->slot_count; i++) {
         struct slot *slot = core->slots[i];
         for (uint16_t lane = 0; slot != NULL && lane < slot->queue_count; lane++) {
             if (slot->queues[lane] != NULL) {
                 look_held(slot->queues[lane], now);
+                core->lane_sent[lane] += slot->queues[lane]->taken.sent;
             }
         }
     }
@@ -145,7 +159,7 @@ static uint32_t first_turn(struct core *core, struct now now, uint32_t budget)
 
 bool delivery_turn(struct core *core, struct now now)
 {
-    look_all_held(core, now);
+    look_at_all(core, now);
     uint32_t room = transaction_room(core);
     uint32_t budget = room < core->options.step_records_max ? room : core->options.step_records_max;
     budget -= first_turn(core, now, budget);

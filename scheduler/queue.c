@@ -124,8 +124,9 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
     const struct core_lane_options *lane = &core->lanes[queue->lane];
     bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused &&
                 !queue->hold.held && queue->taken.failed == 0 && transaction_admits(core, queue);
-    bool room = queue->taken.count == 0 || (core->lane_taken[queue->lane] < lane->max_in_flight &&
-                                            core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
+    uint32_t in_flight = core->options.exactly_once ? core->lane_sent[queue->lane] : core->lane_taken[queue->lane];
+    bool room = queue->taken.count == 0 ||
+                (in_flight < lane->max_in_flight && core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
     return open && room && key_compare(queue->loaded, queue->taken_point) >= 0;
 }

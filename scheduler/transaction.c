@@ -11,6 +11,7 @@
 #include "scheduler/queue.h"
 
 #define LIMIT_LEAST 16u
+#define NEXT_MS 2         /* for the next record */
 
 bool transaction_admits(const struct core *core, const struct queue *queue)
 {
@@ -44,6 +45,7 @@ static void open(struct core *core, struct now now)
     transaction->poisoned = false;
     transaction->found = false;
     transaction->full = false;
+    transaction->first_records = 0;
     transaction->copying = NULL;
     transaction->opened_at_ms = now.mono.ms;
 }
@@ -59,6 +61,7 @@ void transaction_note(struct core *core, const struct queue *queue, struct now n
         transaction->alone = queue->hold.wait_ms > 0 ? queue : NULL;
     }
     transaction->records++;
+    transaction->taken_at_ms = now.mono.ms;
 }
 
 void transaction_poison(struct core *core)
@@ -112,6 +115,7 @@ static void end(struct core *core)
 {
     struct transaction *transaction = &core->transaction;
     transaction->state = TRANSACTION_ENDING;
+    transaction->ended_at_ms = core->last.mono.ms;
     struct command *command = command_list_add(&core->commands, COMMAND_TRANSACTION, NULL);
     command->as.transaction = (struct command_transaction){
         .number = transaction->number,
@@ -168,10 +172,27 @@ static void begin_copy(struct core *core, struct now now)
     end(core);
 }
 
+/* Under load many records come due while one is ending: the next waits a little for more, so that the brokers have fewer of them to end. Only where
+ * the stream is so fast, and goes on: a lone record, or what a pause has dammed up, leaves at once. 0: it does not wait. */
+static int64_t wait_until(const struct core *core)
+{
+    const struct transaction *transaction = &core->transaction;
+    const struct core_options *options = &core->options;
+    int64_t since_ms = transaction->opened_at_ms - transaction->ended_at_ms;
+    bool fast = transaction->first_records >= options->transaction_busy_records &&
+                transaction->first_records >= options->transaction_busy_per_ms * (uint64_t)since_ms;
+    if (transaction->state != TRANSACTION_OPEN || !fast || core->stopping || options->transaction_wait_ms == 0) {
+        return 0;
+    }
+    int64_t all = transaction->opened_at_ms + options->transaction_wait_ms;
+    int64_t next = transaction->taken_at_ms + NEXT_MS;
+    return all < next ? all : next;
+}
+
 static bool is_full(const struct core *core, struct now now, bool hungry)
 {
     const struct transaction *transaction = &core->transaction;
-    return !hungry || transaction->poisoned || transaction_room(core) == 0 ||
+    return (!hungry && now.mono.ms >= wait_until(core)) || transaction->poisoned || transaction_room(core) == 0 ||
            now.mono.ms >= transaction->opened_at_ms + core->options.transaction_fill_ms;
 }
 
@@ -187,6 +208,7 @@ void transaction_copy_turn(struct core *core, struct now now)
 void transaction_turn(struct core *core, struct now now, bool hungry)
 {
     struct transaction *transaction = &core->transaction;
+    transaction->first_records = transaction->first_records == 0 ? transaction->records : transaction->first_records;
     if (transaction->state == TRANSACTION_OPEN && is_full(core, now, hungry)) {
         end_deliveries(core, now);
     } else if (transaction->state == TRANSACTION_NONE && now.mono.ms >= transaction->not_before_ms) {
@@ -282,6 +304,9 @@ int64_t transaction_deadline(const struct core *core)
 {
     const struct transaction *transaction = &core->transaction;
     bool waits = transaction->state == TRANSACTION_NONE && transaction->not_before_ms > core->last.mono.ms;
+    if (transaction->state == TRANSACTION_OPEN) {
+        return wait_until(core);
+    }
     return waits ? transaction->not_before_ms : TIME_NEVER;
 }
 

@@ -36,7 +36,7 @@ void transaction_turn(struct core *core, struct now now, bool hungry);
 /* INPUT_TRANSACTION_DONE. One of another number is let pass. */
 void transaction_answered(struct core *core, const struct input_transaction *answer, struct now now);
 
-/* The monotonic time at which the next one may begin after some that were aborted, TIME_NEVER: nothing to wait for. */
+/* The monotonic time at which the open one ends at the latest, or the next may begin after some that were aborted; TIME_NEVER: nothing to wait for. */
 int64_t transaction_deadline(const struct core *core);
 
 void transaction_free(struct core *core);

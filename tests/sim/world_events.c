@@ -20,7 +20,8 @@ void world_events_add(struct world *world, const struct event *event)
     size_t at = world->event_count++;
     world->events[at] = *event;
     world->events[at].number = world->event_number++;
-    world->events[at].at += world->slow_ms[event->kind];
+    bool of_group = event->kind == EVENT_TRANSACTION_MARK && event->code != 0;
+    world->events[at].at += of_group ? 0 : world->slow_ms[event->kind];
     while (at > 0 && before(&world->events[at], &world->events[(at - 1) / 2])) {
         swap(world, at, (at - 1) / 2);
         at = (at - 1) / 2;

@@ -224,6 +224,7 @@ void world_faults_happen(struct world *world)
 {
     struct world_instance *instance =
         &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
+    int64_t longest = 3 * world->traits.fault_ms;
     switch (random_below(&world->random, 14)) {
     case 0:
     case 1:
@@ -253,7 +254,7 @@ void world_faults_happen(struct world *world)
         break;
     case 10:
         world->lane_down_until[random_below(&world->random, (uint64_t)world->traits.lanes)] =
-            world->now + random_between(&world->random, 0, world->traits.fault_ms * 3);
+            world->now + random_between(&world->random, 0, longest < HOUR_MS ? longest : HOUR_MS);
         break;
     case 11:
         if (world->traits.freezes) {

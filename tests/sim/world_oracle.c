@@ -182,6 +182,12 @@ void world_oracle_seen(struct world *world, struct world_record *record, int64_t
 
 /* ----------------------------------------------------------------------------------------------- frontiers */
 
+/* This life knows that it was cancelled or replaced: it has read that, or has a mark of it. */
+bool world_oracle_outdated(const struct world_slot *slot, const struct world_record *record)
+{
+    return world_log_outdated(record, slot->marked && record->root >= 0 ? INT64_MAX : slot->position);
+}
+
 static bool may_claim(const struct world_slot *slot,
                       const struct world_record *record,
                       const struct life_note *note,
@@ -189,9 +195,11 @@ static bool may_claim(const struct world_slot *slot,
 {
     bool here = transaction != NULL && (note->copying || note->transaction == transaction->number);
     bool read = record->offset < slot->position;
+    /* A checkpoint of a former life has it no more; what ended it is read again. */
+    bool erased = record->offset < slot->gained_position && note->known_wall_ms == 0;
     return note->claimed || note->done || here || note->moved || (read && record->cancel) ||
            world_log_displaced(record, slot->position) ||
-           (read && world_log_outdated(record, slot->position));
+           (read && (world_oracle_outdated(slot, record) || (erased && world_log_outdated(record, INT64_MAX))));
 }
 
 /* What a frontier that is sent says is done must be done, or be done with its transaction (NULL: a plain commit); what one said is not taken back. */

@@ -95,7 +95,8 @@ void world_plan_written(struct world *world,
             row++;
         }
         bool stored = row < store->count && store->rows[row].offset == record->offset;
-        bool needless = record->cancel || record->state != RECORD_VISIBLE || world_log_outdated(record, INT64_MAX);
+        bool needless = record->cancel || record->state != RECORD_VISIBLE || record->moved ||
+                        world_log_outdated(record, INT64_MAX);
         PROMISE(world, stored || needless || world_oracle_claims(&part->frontier, record),
                 "the checkpoint misses offset %lld", (long long)record->offset);
     }

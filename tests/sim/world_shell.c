@@ -57,7 +57,8 @@ static void know_records(struct world *world,
                          const struct store_part *stored)
 {
     int64_t wall = world_clock_now(world, instance).wall.ms;
-    slot->exact = true;
+    slot->marked = stored->mark_count > 0;
+    slot->exact = !slot->marked;
     world_oracle_claimed(world, slot, &slot->last);
     for (size_t i = 0; i < stored->count; i++) {
         struct life_note *note = world_oracle_note(world, slot, stored->rows[i].record);
@@ -120,6 +121,7 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     *slot = (struct world_slot){.held = true, .partition = number, .life = ++world->lives, .epoch = gained->epoch};
     slot->position = gained->position;
     slot->catch_up_to = gained->catch_up_to;
+    slot->gained_position = gained->position;
     slot->last = gained->frontier;
     slot->acked = gained->frontier;
     partition->holder = instance->number;

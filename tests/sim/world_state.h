@@ -126,6 +126,7 @@ struct world_slot {
     uint32_t epoch;
     int64_t position;
     int64_t catch_up_to;
+    int64_t gained_position;
     bool reading_paused;
     bool reading_stopped;
     bool poll_due;
@@ -139,6 +140,7 @@ struct world_slot {
     struct world_lane lanes[WORLD_LANES_MAX];
     struct life_note *notes; /* by index of the record */
     size_t note_count;
+    bool marked; /* its checkpoint had marks: of controls that it may not have read yet, as a full store takes marks but no rows */
     bool exact; /* nothing stale in the checkpoint: pending must be right all the time */
 };
 
@@ -480,6 +482,7 @@ void world_oracle_row(struct world *world,
                       row_ref ref,
                       struct bucket_id bucket,
                       const struct world_record *record);
+bool world_oracle_outdated(const struct world_slot *slot, const struct world_record *record);
 const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane);
 
 /* world_plan.c: checkpoints. */

@@ -1,14 +1,6 @@
 /* What kind of world a seed makes: each draws its own limits, speeds and troubles, so that rare things are common somewhere. */
 #include "tests/sim/world_state.h"
 
-/* What this core keeps; the rest waits. */
-#ifndef WORLD_KNOWS_COPIES
-#define WORLD_KNOWS_COPIES 0
-#endif
-#ifndef WORLD_KNOWS_IDS
-#define WORLD_KNOWS_IDS 0
-#endif
-
 #define FAULTS_MAX 60
 
 static int64_t one_of(struct world *world, const int64_t *values, size_t count)
@@ -36,6 +28,9 @@ static void draw_options(struct world *world)
     options->unknown_topic_grace_ms = ONE_OF(world, 0, 30000);
     options->transaction_records_max = (uint32_t)ONE_OF(world, 1, 5, 16384);
     options->transaction_fill_ms = ONE_OF(world, 0, 20, 1000);
+    options->transaction_wait_ms = ONE_OF(world, 0, 5, 50);
+    options->transaction_busy_records = (uint32_t)ONE_OF(world, 1, 3, 512);
+    options->transaction_busy_per_ms = (uint32_t)ONE_OF(world, 0, 0, 1);
     options->copy_rows_max = (uint32_t)ONE_OF(world, 5, 20, 1000); /* few, each time with a marker, make the log no shorter */
     options->copy_ms = ONE_OF(world, 100, 100, 5000);
 }
@@ -60,13 +55,14 @@ static void draw_faults(struct world *world)
     traits->sink_full_permille = (uint32_t)ONE_OF(world, 0, 0, seldom ? 5 : 20, seldom ? 20 : 200);
     traits->odd_target_percent = (uint32_t)ONE_OF(world, 0, 0, 10);
     traits->full_percent = (uint32_t)ONE_OF(world, 0, 0, 20);
-    bool retries = traits->fail_percent + traits->sink_full_permille > 0; /* for days they are all that happens */
+    /* Else retries are all that happens, for days. */
+    bool retries = traits->fail_percent + traits->sink_full_permille > 0 || traits->records > 100;
     traits->fault_ms = ONE_OF(world, 500, 10 * SECOND_MS, 10 * MINUTE_MS);
     traits->calm_at = ONE_OF(world, 30 * SECOND_MS, HOUR_MS, retries ? HOUR_MS : 10 * DAY_MS);
     if (traits->calm_at / traits->fault_ms > FAULTS_MAX) {
         traits->fault_ms = traits->calm_at / FAULTS_MAX;
     }
-    traits->abort_percent = (uint32_t)ONE_OF(world, 0, 0, 10, world->options.copy_rows_max > 0 ? 15 : 40);
+    traits->abort_percent = (uint32_t)ONE_OF(world, 0, 0, 10, world->options.copy_rows_max > 0 ? 5 : 40);
     traits->unknown_percent = (uint32_t)ONE_OF(world, 0, 20);
     traits->foreign_percent = (uint32_t)ONE_OF(world, 0, 0, 10, 50);
     traits->freezes = world_chance(world, 50);
@@ -80,16 +76,16 @@ static void draw_kinds(struct world *world)
     struct core_options *options = &world->options;
     options->exactly_once = world_chance(world, 50);
     options->span_max = 0;
-    if (WORLD_KNOWS_COPIES && world_chance(world, 50)) {
+    if (world_chance(world, 50)) {
         options->span_max = (uint64_t)ONE_OF(world, 2, 10, 40);
         traits->retention = world_chance(world, 50);
     } else {
         options->copy_rows_max = 0;
     }
-    if (WORLD_KNOWS_IDS && world_chance(world, 50)) {
+    if (world_chance(world, 50)) {
         traits->ids = (uint32_t)ONE_OF(world, 1, 3, 12, WORLD_IDS_MAX);
         traits->cancel_percent = (uint32_t)ONE_OF(world, 0, 20, 50);
-        options->copy_rows_max = options->copy_rows_max == 0 ? 0 : 1000; /* what a skip spans is copied together or not at all */
+        options->copy_rows_max = options->copy_rows_max == 0 ? 0 : (uint32_t)ONE_OF(world, 20, 1000);
     }
     traits->stops_reading = !options->exactly_once && options->copy_rows_max == 0 && traits->ids == 0;
 }

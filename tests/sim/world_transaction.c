@@ -87,7 +87,7 @@ void world_transaction_copy(struct world *world, struct world_instance *instance
         .origin = from->origin,
     };
     note->copying = true;
-    transaction->failed = transaction->failed || (!world->calm && world_chance(world, world->traits.fail_percent / 4));
+    transaction->failed = transaction->failed || (!world->calm && world_chance(world, world->traits.fail_percent / 8));
     struct world_record *to = world_log_append(world, slot->partition, &copy);
     world_transaction_add(transaction,
                           &(struct world_copy){from, to, (int)command->slot, command->epoch, slot->partition});

@@ -1,0 +1,134 @@
+/* A slot from its gain to its loss: catching up (R2), another topic in its place (R8), answers that come too late, a sink without room. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support/core_case.h"
+
+/* The partition's end may be below what was read once: behind a leader that has yet to hear of the last stable offset. */
+static void test_nothing_fires_below_the_cut_that_was_committed(void **state)
+{
+    struct core_case *test = *state;
+    test->gained.frontier.shared.cut = 10;
+    core_case_begin(test, 1, 5);
+    core_case_record(test, 0, 0, 0);
+    core_case_position(test, 5);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
+    core_case_position(test, 9);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
+    core_case_position(test, 10);
+    core_case_step(test);
+    assert_int_equal(core_case_deliver(test, 0)->key.offset, 0);
+}
+
+static void lose_and_gain(struct core_case *test)
+{
+    (void)core_case_input(test, INPUT_SLOT_LOST);
+    test->gained.epoch = 2;
+    core_case_input(test, INPUT_SLOT_GAINED)->as.gained = &test->gained;
+}
+
+/* All numbers begin anew with a slot, so the former one's answers look like answers to this one. */
+static void test_answers_of_a_former_life_do_not_count(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, 0, 0);
+    core_case_step(test);
+    assert_int_equal(core_case_deliver(test, 0)->sequence, 0);
+    lose_and_gain(test);
+    core_case_record(test, 0, 0, 0);
+    test->inputs[test->input_count - 1].epoch = 2;
+    core_case_step(test);
+    assert_int_equal(core_case_deliver(test, 0)->sequence, 0);
+    core_case_delivered(test, 0, 0);
+    core_case_step(test);
+    assert_int_equal(core_case_queue(test, 0).in_flight, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 1);
+    core_case_delivered(test, 0, 0);
+    test->inputs[test->input_count - 1].epoch = 2;
+    core_case_step(test);
+    assert_int_equal(core_case_queue(test, 0).in_flight, 0);
+    assert_int_equal(core_case_queue(test, 0).pending, 0);
+}
+
+/* C as the last checkpoint says it, in the next few seconds, in which there must be no commit to Kafka. */
+static int64_t low_of_checkpoints(struct core_case *test)
+{
+    int64_t low = -1;
+    for (int i = 0; i < 20; i++) {
+        core_case_wait(test, 500);
+        assert_int_equal(core_case_count(test, COMMAND_COMMIT), 0);
+        if (core_case_count(test, COMMAND_CHECKPOINT) > 0) {
+            low = core_case_plan(test)->frontier.low_offset;
+            core_case_written(test);
+        }
+    }
+    return low;
+}
+
+/* R8: the offsets of the topic that stands there now are not ours to commit; our checkpoint alone keeps the progress. */
+static void test_stopped_reading_commits_to_the_checkpoint_alone(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, 0, 0);
+    (void)core_case_input(test, INPUT_READING_STOPPED);
+    core_case_step(test);
+    core_case_delivered(test, 0, core_case_deliver(test, 0)->sequence);
+    if (core_case_count(test, COMMAND_CHECKPOINT) > 0) {
+        core_case_written(test);
+    }
+    assert_int_equal(low_of_checkpoints(test), 1);
+}
+
+static void test_stopped_reading_takes_no_part_in_transactions(void **state)
+{
+    struct core_case *test = *state;
+    test->options.exactly_once = true;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, 0, 0);
+    (void)core_case_input(test, INPUT_READING_STOPPED);
+    core_case_step(test);
+    assert_int_equal(core_case_transaction(test)->slot_count, 0);
+    core_case_delivered(test, 0, core_case_deliver(test, 0)->sequence);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 0);
+    if (core_case_count(test, COMMAND_CHECKPOINT) > 0) {
+        core_case_written(test);
+    }
+    assert_int_equal(low_of_checkpoints(test), 1);
+}
+
+/* The sink is one: when it has no room for a record it has none for other lanes either. */
+static void test_full_sink_holds_every_lane(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 2, 0);
+    core_case_record(test, 0, 0, 0);
+    core_case_step(test);
+    core_case_full_sink(test, 0, core_case_deliver(test, 0)->sequence);
+    core_case_record(test, 1, 0, 1);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
+    assert_false(core_case_is_restless(test));
+    (void)core_case_input(test, INPUT_SINK_ROOM);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CORE_CASE_TEST(test_nothing_fires_below_the_cut_that_was_committed),
+        CORE_CASE_TEST(test_answers_of_a_former_life_do_not_count),
+        CORE_CASE_TEST(test_stopped_reading_commits_to_the_checkpoint_alone),
+        CORE_CASE_TEST(test_stopped_reading_takes_no_part_in_transactions),
+        CORE_CASE_TEST(test_full_sink_holds_every_lane),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
