@@ -64,6 +64,20 @@ void mock_cluster_fail(struct mock_cluster *cluster, enum mock_cluster_request r
     }
 }
 
+void mock_cluster_fail_at(struct mock_cluster *cluster, int32_t broker, enum mock_cluster_request request, int code, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        rd_kafka_mock_broker_push_request_error_rtts(cluster->brokers, broker, (int16_t)request, 1, (rd_kafka_resp_err_t)code, 0);
+    }
+}
+
+size_t mock_cluster_failures_left(struct mock_cluster *cluster, int32_t broker, enum mock_cluster_request request)
+{
+    size_t count = 0;
+    rd_kafka_mock_broker_error_stack_cnt(cluster->brokers, broker, (int16_t)request, &count);
+    return count;
+}
+
 void mock_cluster_heal(struct mock_cluster *cluster, enum mock_cluster_request request)
 {
     rd_kafka_mock_clear_request_errors(cluster->brokers, (int16_t)request);

@@ -6,6 +6,7 @@
 #define TARRY_BRIDGE_MOCK_CLUSTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -32,7 +33,10 @@ enum mock_cluster_request {
     MOCK_CLUSTER_LIST_OFFSETS = 2,
     MOCK_CLUSTER_OFFSET_COMMIT = 8,
     MOCK_CLUSTER_OFFSET_FETCH = 9,
+    MOCK_CLUSTER_FIND_COORDINATOR = 10,
+    MOCK_CLUSTER_JOIN_GROUP = 11,
     MOCK_CLUSTER_HEARTBEAT = 12,
+    MOCK_CLUSTER_SYNC_GROUP = 14,
     MOCK_CLUSTER_INIT_PRODUCER_ID = 22,
     MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN = 24,
     MOCK_CLUSTER_ADD_OFFSETS_TO_TXN = 25,
@@ -40,8 +44,17 @@ enum mock_cluster_request {
     MOCK_CLUSTER_TXN_OFFSET_COMMIT = 28,
 };
 
+/* As a code: there is no answer, and the connection is closed. */
+#define MOCK_CLUSTER_LOST (-195)
+
 /* The next `count` requests of this kind are answered with Kafka's error `code` (positive). */
 void mock_cluster_fail(struct mock_cluster *cluster, enum mock_cluster_request request, int code, unsigned count);
+
+/* The same at one broker (1 ...). These come first, and can be counted, and not taken back. */
+void mock_cluster_fail_at(struct mock_cluster *cluster, int32_t broker, enum mock_cluster_request request, int code, unsigned count);
+
+/* How many of those have not been used yet. */
+size_t mock_cluster_failures_left(struct mock_cluster *cluster, int32_t broker, enum mock_cluster_request request);
 
 /* Takes back what mock_cluster_fail ordered and was not used. */
 void mock_cluster_heal(struct mock_cluster *cluster, enum mock_cluster_request request);

@@ -197,10 +197,11 @@ bool row_encode_refused(struct buffer *buffer,
                         const struct refusal *refusal,
                         struct error *error)
 {
-    struct decoded root;
+    struct decode_root root;
     struct refusal unreadable; /* then it is none, and that is most likely why it is refused */
-    (void)decode_root(record, &root.root, &root.root_timestamp_ms, &unreadable);
-    return append(buffer, record, &root, refusal, error);
+    (void)decode_root(record, &root, &unreadable);
+    const struct decoded of_root = {.root = root.offset, .root_timestamp_ms = root.timestamp_ms};
+    return append(buffer, record, &of_root, refusal, error);
 }
 
 /* --- reading --- */

@@ -187,6 +187,9 @@ bool sink_fatal(struct sink *sink, char *text, size_t size)
         rd_kafka_t *handle = sink->producers[way].handle;
         char words[512];
         rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+        if (sink_way_transactional((enum sink_way)way) && !sink_transaction_needed(sink)) {
+            continue; /* says so itself: sink_transaction_trouble */
+        }
         if (handle != NULL && (code = rd_kafka_fatal_error(handle, words, sizeof words)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
             sink_failure_fatal(code, words, text, size);
             return true;

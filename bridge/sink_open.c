@@ -162,17 +162,6 @@ static bool open_ways(struct sink *sink, struct error *error)
     return !sink->exactly_once || sink_transaction_start(sink, error);
 }
 
-bool sink_transaction_start(struct sink *sink, struct error *error)
-{
-    bool done = sink->transaction != NULL;
-    for (int way = SINK_WAY_FIRST; !done && way <= SINK_WAY_SINGLE; way++) {
-        if (sink->producers[way].handle == NULL && !sink_open_way(sink, (enum sink_way)way, error)) {
-            return false;
-        }
-    }
-    return done || sink_transaction_open(sink, error);
-}
-
 bool sink_open(const struct sink_options *options, struct sink **sink, struct error *error)
 {
     struct sink *made = memory_new(1, sizeof *made);

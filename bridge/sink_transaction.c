@@ -33,14 +33,19 @@ const char *sink_transaction_trouble(struct sink *sink)
     return transaction->trouble;
 }
 
+bool sink_transaction_needed(const struct sink *sink)
+{
+    return sink->exactly_once || sink_transaction_ready(sink);
+}
+
 bool sink_transaction_fatal(struct sink *sink, char *text, size_t size)
 {
-    if (sink->transaction == NULL) {
+    if (sink->transaction == NULL || !sink_transaction_needed(sink)) {
         return false;
     }
     struct sink_transaction_shared *shared = sink->transaction->shared;
     pthread_mutex_lock(&shared->lock);
-    bool fatal = shared->fatal && (sink->exactly_once || shared->ready); /* before that nothing was ever begun */
+    bool fatal = shared->fatal;
     if (fatal) {
         snprintf(text, size, "%s", shared->fatal_text);
     }
@@ -113,6 +118,7 @@ bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp
         if (copy && report->offset >= transaction->copied_end) {
             transaction->copied_end = report->offset + 1;
         }
+        transaction->copied_unsaid = transaction->copied_unsaid || (copy && report->offset < 0);
         return !copy;
     }
     bool purge = sink_failure_is_purge(code);
@@ -171,7 +177,9 @@ void sink_transaction_end(struct sink *sink, bool abort, const struct sink_offse
     }
     transaction->order = order;
     transaction->delayed = transaction->probing && !abort;
-    if (!transaction->delayed) {
+    if (transaction->delayed) {
+        sink_transaction_hold_wake(transaction);
+    } else {
         sink_transaction_post(transaction);
     }
 }
@@ -206,6 +214,7 @@ static void choose_next(struct sink_transaction *transaction, bool committed)
     transaction->told = false;
     transaction->ending = false;
     transaction->copied_end = -1;
+    transaction->copied_unsaid = false;
     transaction->error[0] = '\0';
     if (transaction->early) {
         transaction->early = false;
@@ -250,7 +259,7 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
     if (!ended) {
         return false;
     }
-    result->copied_end = result->committed ? transaction->copied_end : -1;
+    result->copied_end = result->committed && !transaction->copied_unsaid ? transaction->copied_end : -1;
     result->took_ms = sink_transaction_shared_clock_ms() - transaction->ended_ms;
     result->error[0] = '\0';
     if (!result->committed && !transaction->told) {

@@ -38,7 +38,8 @@ void sink_transaction_end(struct sink *sink, bool abort, const struct sink_offse
 
 struct sink_transaction_result {
     bool committed;
-    int64_t copied_end;          /* committed: greatest offset that a copy of it got, and 1; -1: no copies */
+    int64_t copied_end;          /* committed: greatest offset that a copy of it got, and 1; -1: no copies, or one of them was acknowledged without its
+                                    offset (a broker that had it already): below the partition's end it is */
     int64_t took_ms;             /* from sink_transaction_end */
     char error[SINK_ERROR_MAX];  /* why it was aborted, "" when committed or when told to abort */
 };
@@ -48,7 +49,7 @@ struct sink_transaction_result {
 bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *result);
 
 /* Writes the row again to the end of the partition it came from, in the current transaction: the record whole, without an older tarry-root, with
- * tarry-root "<root offset>:<root timestamp>" (R4). No report: what is not written has the transaction aborted. `origin.due_ms` is not used. */
+ * tarry-root of its root (R4), due time and target (R6). No report: what is not written has the transaction aborted. `origin.due_ms` is not used. */
 void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin);
 
 #endif

@@ -153,13 +153,20 @@ static size_t give_back(struct sink *sink, struct sink_report *reports, size_t m
         const struct sink_transaction_held *held = transaction->held;
         if (held->token != sink_transaction_copy_token(sink)) {
             struct sink_report *report = &reports[count++];
-            *report = (struct sink_report){.token = held->token, .failure = DELIVERY_RETRIABLE, .offset = -1, .partition = -1,
+            *report = (struct sink_report){.token = held->token, .failure = DELIVERY_UNDONE, .offset = -1, .partition = -1,
                                            .target_hash = sink_target_hash(span_of_text(held->topic))};
             snprintf(report->error, sizeof report->error, "not tried: the transaction is aborted for another record");
         }
         drop(sink, NULL);
     }
     return count;
+}
+
+void sink_transaction_hold_wake(const struct sink_transaction *transaction)
+{
+    pthread_mutex_lock(&transaction->shared->lock);
+    sink_transaction_shared_wake(transaction->shared);
+    pthread_mutex_unlock(&transaction->shared->lock);
 }
 
 size_t sink_transaction_hold_poll(struct sink *sink, struct sink_report *reports, size_t most)
@@ -174,8 +181,12 @@ size_t sink_transaction_hold_poll(struct sink *sink, struct sink_report *reports
     } else if (transaction->held != NULL && sink->producers[transaction->way].queued == 0) {
         count = release_topic(sink, reports, most);
     }
-    if (transaction->delayed && transaction->held == NULL && sink->producers[transaction->way].queued == 0) {
-        sink_transaction_post(transaction);
+    if (transaction->delayed && sink->producers[transaction->way].queued == 0) {
+        if (transaction->held == NULL) {
+            sink_transaction_post(transaction);
+        } else {
+            sink_transaction_hold_wake(transaction); /* none of the topic's was taken: no report will come */
+        }
     }
     return count;
 }

@@ -32,3 +32,14 @@ bool sink_transaction_open(struct sink *sink, struct error *error)
     sink->transaction = made;
     return true;
 }
+
+bool sink_transaction_start(struct sink *sink, struct error *error)
+{
+    bool done = sink->transaction != NULL;
+    for (int way = SINK_WAY_FIRST; !done && way <= SINK_WAY_SINGLE; way++) {
+        if (sink->producers[way].handle == NULL && !sink_open_way(sink, (enum sink_way)way, error)) {
+            return false;
+        }
+    }
+    return done || sink_transaction_open(sink, error);
+}

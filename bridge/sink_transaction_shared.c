@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "bridge/sink_transaction_state.h"
 
@@ -21,6 +23,15 @@ void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_
     until.tv_sec += timeout_ms / 1000 + nanoseconds / 1000000000;
     until.tv_nsec = nanoseconds % 1000000000;
     pthread_cond_timedwait(&shared->changed, &shared->lock, &until);
+}
+
+void sink_transaction_shared_wake(const struct sink_transaction_shared *shared)
+{
+    uint64_t one = 1;
+    /* an eventfd takes it; a full one is readable anyway */
+    if (shared->wake_fd >= 0 && write(shared->wake_fd, &one, sizeof one) != (ssize_t)sizeof one) {
+        log_write(LOG_LEVEL_DEBUG, "kafka_transaction", NULL, 0, "the owner could not be woken");
+    }
 }
 
 void sink_transaction_shared_free_order(struct sink_transaction_order *order)

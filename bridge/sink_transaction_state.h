@@ -69,6 +69,7 @@ struct sink_transaction {
     bool told;          /* to abort */
     bool early;         /* a record was to go into the next one while this one was ending: that one is to fail */
     int64_t copied_end; /* -1: none */
+    bool copied_unsaid; /* a copy is there, and nobody said where */
     int64_t ended_ms;
     char error[SINK_ERROR_MAX];
     char trouble[SINK_TRANSACTION_TEXT_MAX];
@@ -106,6 +107,9 @@ void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_
 /* By the monotonic clock. */
 int64_t sink_transaction_shared_clock_ms(void);
 
+/* Has the owner take another turn. The lock is held. */
+void sink_transaction_shared_wake(const struct sink_transaction_shared *shared);
+
 /* sink_transaction.c */
 
 /* True when records may go into a transaction now: it is ready, and none is ending. */
@@ -126,6 +130,9 @@ void sink_transaction_sent(struct sink *sink, enum sink_result result, const cha
 /* A report of a transactional producer: keeps what it means for the transaction. False: it is not to be handed out. */
 bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp_err_t code, struct sink_report *report);
 
+/* False: only copies would use it, and none was ever made. Then its end is not the sink's. */
+bool sink_transaction_needed(const struct sink *sink);
+
 bool sink_transaction_fatal(struct sink *sink, char *text, size_t size);
 
 /* Hands the order to the thread. */
@@ -144,6 +151,9 @@ enum sink_result sink_transaction_hold(struct sink *sink,
 
 /* Goes on with what is held, and with the order that waits for it; returns how many reports that made. */
 size_t sink_transaction_hold_poll(struct sink *sink, struct sink_report *reports, size_t most);
+
+/* What is held goes on in the owner's next sink_poll, and nothing else may call for one: has it come. */
+void sink_transaction_hold_wake(const struct sink_transaction *transaction);
 
 /* A record was thrown out while one topic alone was on its way: is that topic at fault? */
 void sink_transaction_hold_judge(struct sink *sink, struct sink_report *report);

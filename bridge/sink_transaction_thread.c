@@ -1,9 +1,7 @@
 /* What blocks: a thread of the sink's own asks, and asks again on the same producer, until each result is known. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "bridge/sink_failure.h"
 #include "bridge/sink_transaction_state.h"
 
@@ -31,22 +29,12 @@ static rd_kafka_t *handle_of(const struct sink_transaction_shared *shared, enum 
     return shared->handles[way - SINK_WAY_FIRST];
 }
 
-/* The lock is held. */
-static void wake_owner(const struct sink_transaction_shared *shared)
-{
-    uint64_t one = 1;
-    /* an eventfd takes it; a full one is readable anyway */
-    if (shared->wake_fd >= 0 && write(shared->wake_fd, &one, sizeof one) != (ssize_t)sizeof one) {
-        log_write(LOG_LEVEL_DEBUG, "kafka_transaction", NULL, 0, "the owner could not be woken");
-    }
-}
-
 static void set_fatal(struct sink_transaction_shared *shared, const struct failure *failure)
 {
     pthread_mutex_lock(&shared->lock);
     shared->fatal = true;
     sink_failure_fatal(failure->code, failure->words, shared->fatal_text, sizeof shared->fatal_text);
-    wake_owner(shared);
+    sink_transaction_shared_wake(shared);
     pthread_mutex_unlock(&shared->lock);
 }
 
@@ -238,7 +226,7 @@ static void announce_ready(struct sink_transaction_shared *shared)
     pthread_mutex_lock(&shared->lock);
     shared->ready = true;
     shared->trouble[0] = '\0';
-    wake_owner(shared);
+    sink_transaction_shared_wake(shared);
     pthread_mutex_unlock(&shared->lock);
 }
 
@@ -265,7 +253,7 @@ static void announce_end(struct sink_transaction_shared *shared, bool committed,
     shared->committed = committed;
     shared->code = failure->code;
     memcpy(shared->error, failure->words, sizeof shared->error);
-    wake_owner(shared);
+    sink_transaction_shared_wake(shared);
     pthread_mutex_unlock(&shared->lock);
 }
 

@@ -154,6 +154,7 @@ void source_close(struct source *source)
     free(source->properties);
     free(source->group);
     free(source->instance);
+    source_commit_free_deferred(source);
     free(source->headers);
     free(source->notices);
     source_topic_free_all(source);

@@ -88,6 +88,9 @@ struct source_lookup {
  * ERROR_UNAVAILABLE: try again; also while a transaction with offsets of this partition is not at its end (a former owner's). */
 bool source_look_up(struct source *source, const char *topic, int32_t partition, int timeout_ms, struct source_lookup *lookup, struct error *error);
 
+/* Asks the high watermark alone (blocking, at most timeout_ms), as above. ERROR_UNAVAILABLE: try again. */
+bool source_high(struct source *source, const char *topic, int32_t partition, int timeout_ms, int64_t *high, struct error *error);
+
 /* Reads the one record at anchor_offset (blocking, bounded) into the lookup's anchor fields. It uses a simple consumer of its own so that
  * the group's is undisturbed. Not found: anchor_found is false (compacted away, or beyond the end). ERROR_UNAVAILABLE: no answer, try again.
  * Cost: one round trip to the partition's leader, and a connection the first time; it is let go, without a wait, when all have started. */

@@ -1,9 +1,53 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "bridge/source_state.h"
+
+/* A commit that stands behind a JoinGroup on the coordinator's connection carries the generation of before, and is looked at in the one after. librdkafka 2.0
+ * takes the refusal for the loss of all partitions: they would be given up and taken over again. So it waits for the end of the join. */
+struct source_deferred {
+    rd_kafka_topic_partition_list_t *list;
+    uint32_t tag;
+};
+
+static rd_kafka_resp_err_t send_now(struct source *source, const rd_kafka_topic_partition_list_t *list, uint32_t tag)
+{
+    return rd_kafka_commit_queue(source->handle, list, source->queue, NULL, (void *)(uintptr_t)tag);
+}
+
+static void defer(struct source *source, rd_kafka_topic_partition_list_t *list, uint32_t tag)
+{
+    if (source->deferred_count == source->deferred_room) {
+        source->deferred_room = source->deferred_room == 0 ? 16 : source->deferred_room * 2;
+        source->deferred = memory_resize(source->deferred, source->deferred_room, sizeof *source->deferred);
+    }
+    source->deferred[source->deferred_count++] = (struct source_deferred){list, tag};
+}
+
+void source_commit_send_deferred(struct source *source)
+{
+    for (size_t i = 0; i < source->deferred_count; i++) {
+        struct source_deferred *deferred = &source->deferred[i];
+        rd_kafka_resp_err_t code = send_now(source, deferred->list, deferred->tag);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) { /* only without a group: the handle is going down, and nobody waits for the answer */
+            log_write(LOG_LEVEL_WARNING, "kafka_commit", NULL, 0, "%s", rd_kafka_err2str(code));
+        }
+        rd_kafka_topic_partition_list_destroy(deferred->list);
+    }
+    source->deferred_count = 0;
+}
+
+void source_commit_free_deferred(struct source *source)
+{
+    for (size_t i = 0; i < source->deferred_count; i++) {
+        rd_kafka_topic_partition_list_destroy(source->deferred[i].list);
+    }
+    free(source->deferred);
+}
 
 bool source_commit(struct source *source,
                    const char *topic,
@@ -18,7 +62,11 @@ bool source_commit(struct source *source,
     item->offset = offset;
     item->metadata_size = strlen(metadata);
     item->metadata = memory_text(metadata, item->metadata_size); /* the list frees it */
-    rd_kafka_resp_err_t code = rd_kafka_commit_queue(source->handle, list, source->queue, NULL, (void *)(uintptr_t)tag);
+    if (source->rejoining) {
+        defer(source, list, tag);
+        return true;
+    }
+    rd_kafka_resp_err_t code = send_now(source, list, tag);
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return error_set(error, ERROR_UNAVAILABLE, "committing offset %" PRId64 " of %s [%" PRId32 "]: %s", offset, topic, partition,

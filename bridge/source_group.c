@@ -60,13 +60,26 @@ static void take_revoked(struct source *source, const rd_kafka_topic_partition_l
         source_members_take(source); /* cooperative: it is a new generation, and until they are released all are still ours in it */
     }
     source->revoke_owed = true;
+    source->assign_first = !lost;
     source->assign_owed = false; /* overtaken; what was started of it goes with the next call */
+}
+
+/* The event says that a join has come to its end, and librdkafka knows the new generation. */
+static void end_rejoin(struct source *source, bool assigns)
+{
+    if (!assigns || !source->assign_first) {
+        source->rejoining = false;
+        source_commit_send_deferred(source);
+    }
+    source->assign_first = false;
 }
 
 void source_group_take(struct source *source, rd_kafka_event_t *event)
 {
     const rd_kafka_topic_partition_list_t *list = rd_kafka_event_topic_partition_list(event);
-    if (rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    bool assigns = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    end_rejoin(source, assigns);
+    if (assigns) {
         take_assigned(source, list);
     } else {
         take_revoked(source, list);
@@ -227,6 +240,7 @@ static void call_unassign(struct source *source)
 {
     if (cooperative(source)) {
         unassign_some(source);
+        source->rejoining = true;
     } else {
         rd_kafka_assign(source->handle, NULL);
         note_fetching(source, false);

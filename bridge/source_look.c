@@ -78,6 +78,11 @@ static bool ask_high(struct source *source, const char *topic, int32_t partition
     return handle != NULL && ask_offset(handle, topic, partition, RD_KAFKA_OFFSET_END, until_ms, high, error);
 }
 
+bool source_high(struct source *source, const char *topic, int32_t partition, int timeout_ms, int64_t *high, struct error *error)
+{
+    return ask_high(source, topic, partition, clock_ms() + timeout_ms, high, error);
+}
+
 bool source_look_up(struct source *source,
                     const char *topic,
                     int32_t partition,

@@ -57,6 +57,12 @@ struct source {
     bool revoke_owed;    /* librdkafka waits for our unassign call */
     size_t unreleased;   /* partitions of the revocation under way that wait for source_release */
 
+    bool rejoining;    /* cooperative: what was revoked is given up, and librdkafka joins again until a REBALANCE event says that it has, */
+    bool assign_first; /* which is not the next one: that is of the rebalance that revoked, and only after its answer it joins */
+    struct source_deferred *deferred; /* commits that wait for that */
+    size_t deferred_count;
+    size_t deferred_room;
+
     void *members;     /* librdkafka's words for our place in the group, as of the last assignment answered; NULL: none. */
     size_t members_size;
 
@@ -140,6 +146,12 @@ bool source_trouble_fatal(struct source *source, const char *words, struct sourc
 
 /* Takes in an OFFSET_COMMIT event. */
 bool source_commit_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
+
+/* Sends the commits that waited for the end of a join. */
+void source_commit_send_deferred(struct source *source);
+
+/* Throws them away. */
+void source_commit_free_deferred(struct source *source);
 
 /* source_read.c */
 

@@ -102,6 +102,7 @@ static int64_t sleep_ms(const struct daemon *daemon)
     until = earlier(until, daemon_open_deadline(daemon));
     until = earlier(until, daemon->refused_topics_at_ms);
     until = earlier(until, daemon_topics_deadline(daemon));
+    until = earlier(until, daemon_transaction_deadline(daemon));
     if (daemon->trouble[0] != '\0') {
         until = earlier(until, daemon->probe_at_ms);
     }
@@ -192,6 +193,7 @@ bool daemon_run(const struct daemon_options *options, struct error *error)
     daemon->options = *options;
     daemon->config = options->config;
     daemon->stop_by_ms = TIME_NEVER;
+    daemon->end_at_ms = TIME_NEVER;
     bool ready = daemon_setup(daemon, error);
     while (ready && !is_over(daemon)) {
         turn(daemon);

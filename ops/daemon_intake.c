@@ -216,11 +216,9 @@ bool daemon_intake(struct daemon *daemon)
     return true;
 }
 
-static void count_delivered(struct daemon *daemon, const struct in_flight_item *item)
+void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item *item)
 {
     int64_t lateness_ms = daemon->now.wall.ms - item->due_ms;
-    metrics_observe(daemon->metrics, METRIC_DELIVERY_SECONDS, 0, 0,
-                    (double)(daemon->now.mono.ms - item->sent_ms) / 1000.0);
     if (item->refused_for != REFUSAL_NONE) {
         metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, DAEMON_REASON(item->refused_for), 1);
         metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, DAEMON_REASON(item->refused_for), 1);
@@ -250,10 +248,17 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     struct in_flight_item *item = report->token;
     const struct partition *partition = partitions_at(&daemon->partitions, item->slot);
     if (report->delivered) {
-        count_delivered(daemon, item);
+        metrics_observe(daemon->metrics, METRIC_DELIVERY_SECONDS, 0, 0, (double)(daemon->now.mono.ms - item->sent_ms) / 1000.0);
+        if (daemon_transaction_exact(daemon)) {
+            daemon_transaction_note(daemon, item);
+        } else {
+            daemon_intake_delivered(daemon, item);
+        }
     } else {
         metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
-        log_failure(daemon, item, report);
+        if (report->failure != DELIVERY_UNDONE) { /* its transaction says why */
+            log_failure(daemon, item, report);
+        }
         if (item->as_refused && report->failure == DELIVERY_UNKNOWN_TOPIC) {
             daemon_refused_missing(daemon, item->source_index);
         }

@@ -277,6 +277,7 @@ void daemon_setup_teardown(struct daemon *daemon)
     free(daemon->inputs);
     free(daemon->plan_texts);
     free(daemon->plan_text_list);
+    free(daemon->settling);
     free(daemon->offsets);
     free(daemon->offset_texts);
     buffer_free(&daemon->row);

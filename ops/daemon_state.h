@@ -89,7 +89,15 @@ struct daemon {
     char (*offset_texts)[METADATA_MAX + 1];
     size_t offset_capacity;
     uint64_t transaction; /* number of the one that is ending */
+    struct in_flight_item *settling; /* acknowledged in the transaction that has not ended: counted when it commits */
+    size_t settling_count;
+    size_t settling_capacity;
     bool spoilt;          /* something of the open transaction was not sent */
+    bool copied;          /* copies are in the open or ending transaction, all of one partition */
+    slot_index copied_slot;
+    uint32_t copied_epoch;
+    struct sink_transaction_result result; /* of the one that has ended, while end_at_ms counts */
+    int64_t end_at_ms;    /* when to ask (again) where its copies end, monotonic; TIME_NEVER: nothing to ask */
     int64_t abort_told_ms; /* when an abort was last told of, monotonic; 0: never */
 
     char cluster[METADATA_CLUSTER_MAX];
@@ -135,6 +143,7 @@ int64_t daemon_open_deadline(const struct daemon *daemon);
 /* daemon_intake.c: what the source and the sink say. Returns true when there may be more at once. */
 bool daemon_intake(struct daemon *daemon);
 bool daemon_intake_reports(struct daemon *daemon);
+void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item *item); /* counts it: its delivery stands */
 
 /* daemon_commands.c */
 void daemon_commands(struct daemon *daemon, const struct commands *commands);
@@ -149,9 +158,11 @@ bool daemon_commands_row(struct daemon *daemon, const struct partition *partitio
 /* daemon_transaction.c */
 bool daemon_transaction_settled(struct daemon *daemon); /* no former process of this name can commit any more: frontiers may be read */
 bool daemon_transaction_exact(const struct daemon *daemon);
+void daemon_transaction_note(struct daemon *daemon, const struct in_flight_item *item); /* delivered, if the transaction commits */
 void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command);
 void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command);
 void daemon_transaction_take(struct daemon *daemon);
+int64_t daemon_transaction_deadline(const struct daemon *daemon);
 
 /* daemon_topics.c: what the brokers say of the input topics, and how near their retention comes to what is pending. */
 void daemon_topics_watch(struct daemon *daemon);

@@ -5,6 +5,9 @@
 #include "base/memory.h"
 #include "ops/daemon_state.h"
 
+#define END_ASK_MS 1000  /* how long the owner may be held up by the question; the broker answers in a few */
+#define END_AGAIN_MS 1000
+
 bool daemon_transaction_exact(const struct daemon *daemon)
 {
     return daemon->config->delivery == CONFIG_DELIVERY_EXACTLY_ONCE;
@@ -41,6 +44,9 @@ void daemon_transaction_copy(struct daemon *daemon, const struct partition *part
         return;
     }
     struct sink_origin origin = {partition->topic, partition->number, command->key.offset, command->key.due_ms, daemon->config->group};
+    daemon->copied = true;
+    daemon->copied_slot = partition->slot;
+    daemon->copied_epoch = partition->epoch;
     sink_copy(daemon->sink, &row, &origin);
     metrics_add(daemon->metrics, METRIC_REAPPENDED, METRICS_WHY_COPY, 0, 1);
 }
@@ -66,6 +72,7 @@ static void refuse(struct daemon *daemon, const struct command_transaction *comm
         log_write(LOG_LEVEL_WARNING, "copy_forward_waits", NULL, 0, "nothing is copied forward: %s", trouble);
     }
     daemon->spoilt = false;
+    daemon->copied = false;
     daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){command->number, TRANSACTION_ABORTED, 0};
 }
 
@@ -92,6 +99,23 @@ void daemon_transaction_end(struct daemon *daemon, const struct command_transact
     daemon->spoilt = false;
 }
 
+void daemon_transaction_note(struct daemon *daemon, const struct in_flight_item *item)
+{
+    if (daemon->settling_count == daemon->settling_capacity) {
+        daemon->settling_capacity = daemon->settling_capacity == 0 ? 1024 : daemon->settling_capacity * 2;
+        daemon->settling = memory_resize(daemon->settling, daemon->settling_capacity, sizeof(*daemon->settling));
+    }
+    daemon->settling[daemon->settling_count++] = *item;
+}
+
+static void settle(struct daemon *daemon, bool committed)
+{
+    for (size_t i = 0; i < daemon->settling_count && committed; i++) {
+        daemon_intake_delivered(daemon, &daemon->settling[i]);
+    }
+    daemon->settling_count = 0;
+}
+
 static void tell(struct daemon *daemon, const struct sink_transaction_result *result)
 {
     bool told = daemon->abort_told_ms != 0 && daemon->now.mono.ms - daemon->abort_told_ms < DAEMON_TOLD_MS;
@@ -103,19 +127,58 @@ static void tell(struct daemon *daemon, const struct sink_transaction_result *re
               "a transaction was aborted: nothing of it is visible to read_committed consumers, and all of it goes again");
 }
 
+static void hand_over(struct daemon *daemon, const struct sink_transaction_result *result)
+{
+    daemon->copied = false;
+    daemon->end_at_ms = TIME_NEVER;
+    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
+        (struct input_transaction){daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, result->copied_end};
+}
+
+/* Its copies are there and nobody said where: below the high watermark of now. */
+static void find_end(struct daemon *daemon)
+{
+    const struct partition *partition = partitions_at(&daemon->partitions, daemon->copied_slot);
+    struct error error;
+    if (daemon->now.mono.ms < daemon->end_at_ms) {
+        return;
+    }
+    if (partition == NULL || partition->epoch != daemon->copied_epoch || /* lost meanwhile: the core does not need it */
+        source_high(daemon->source, partition->topic, partition->number, END_ASK_MS, &daemon->result.copied_end, &error)) {
+        hand_over(daemon, &daemon->result);
+        return;
+    }
+    daemon->end_at_ms = daemon->now.mono.ms + END_ASK_MS + END_AGAIN_MS; /* `now` is of before the question */
+}
+
+int64_t daemon_transaction_deadline(const struct daemon *daemon)
+{
+    return daemon->end_at_ms;
+}
+
 void daemon_transaction_take(struct daemon *daemon)
 {
     struct sink_transaction_result result;
+    if (daemon->end_at_ms != TIME_NEVER) {
+        find_end(daemon);
+        return;
+    }
     if (!sink_transaction_poll(daemon->sink, &result)) {
         return;
     }
     metrics_add(daemon->metrics, METRIC_TRANSACTIONS, result.committed ? METRICS_RESULT_OK : METRICS_RESULT_FAILED, 0, 1);
     metrics_observe(daemon->metrics, METRIC_TRANSACTION_SECONDS, 0, 0, (double)result.took_ms / 1000.0);
     tell(daemon, &result);
+    settle(daemon, result.committed);
     if (daemon->sink_full) { /* what filled the queue has left it */
         daemon->sink_full = false;
         daemon_input(daemon, INPUT_SINK_ROOM, NULL);
     }
-    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
-        (struct input_transaction){daemon->transaction, result.committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, result.copied_end};
+    if (result.committed && daemon->copied && result.copied_end < 0) {
+        daemon->result = result;
+        daemon->end_at_ms = daemon->now.mono.ms;
+        find_end(daemon);
+        return;
+    }
+    hand_over(daemon, &result);
 }

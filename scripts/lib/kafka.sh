@@ -12,7 +12,7 @@ kafka_root=${TARRY_ROOT:-$(CDPATH='' cd -- "$(dirname -- "$0")/../.." 2>/dev/nul
 # Where the jars are.
 kafka_libs()
 {
-    printf '%s\n' "${TARRY_KAFKA_LIBS:-$kafka_root/build/deps/kafka/libs}"
+    printf '%s\n' "${KAFKA_LIBS:-$kafka_root/build/deps/kafka/libs}"
 }
 
 # Fetches the jars unless they are there. They appear all at once (renamed into place), so an interrupted fetch leaves nothing half done.

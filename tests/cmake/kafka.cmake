@@ -9,10 +9,12 @@ target_include_directories(support_kafka PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURR
 target_link_libraries(support_kafka PRIVATE tarry_options PUBLIC room_bridge room_base PkgConfig::CMOCKA PkgConfig::RDKAFKA)
 
 tarry_test(test_kafka_conf FOLDER unit LABEL unit ROOMS bridge base)
+tarry_test(test_sink_headers FOLDER unit LABEL unit ROOMS bridge base SOURCES support/sample_record.c LIBRARIES PkgConfig::RDKAFKA)
 tarry_test(test_topic_facts FOLDER unit LABEL mock ROOMS bridge base)
 tarry_test(test_source FOLDER unit LABEL mock ROOMS bridge base LIBRARIES support_kafka)
 tarry_test(test_sink FOLDER unit LABEL mock ROOMS bridge base LIBRARIES support_kafka)
 tarry_test(test_sink_transaction FOLDER unit LABEL mock ROOMS bridge base LIBRARIES support_kafka TIMEOUT 300)
+tarry_test(test_sink_copies FOLDER unit LABEL mock ROOMS bridge base LIBRARIES support_kafka)
 tarry_test(test_kafka_source FOLDER integration LABEL kafka ROOMS bridge base LIBRARIES support_kafka TIMEOUT 300)
 tarry_test(test_kafka_isolation FOLDER integration LABEL kafka ROOMS bridge base LIBRARIES support_kafka TIMEOUT 300)
 tarry_test(test_kafka_members FOLDER integration LABEL kafka ROOMS bridge base LIBRARIES support_kafka TIMEOUT 300)

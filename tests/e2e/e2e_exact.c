@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "tests/support/await.h"
+#include "tests/support/claims.h"
 #include "tests/support/scene.h"
 #include "tests/support/scene_instance.h"
 
@@ -170,6 +171,9 @@ static void finish(struct test *test, size_t expected)
     for (int kind = LEDGER_REPEATED; kind < LEDGER_KINDS; kind++) {
         assert_int_equal(ledger_violations(scene->ledger, (enum ledger_violation)kind), 0);
     }
+    struct claims claims = {.done = 0};
+    claims_check(scene, &claims);
+    assert_int_equal(claims.done, expected); /* clean ends leave nothing unsaid, and nothing too much is said */
     scene_close(scene);
 }
 

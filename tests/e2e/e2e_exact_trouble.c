@@ -20,7 +20,7 @@
 
 #define PARTITIONS 2
 #define GOOD 3000
-#define EVERY 500 /* so many good ones to one that is too large, and one whose topic is not there */
+#define EVERY 750 /* so many good ones to one that is too large, and one whose topic is not there */
 #define CULPRITS (GOOD / EVERY)
 #define LARGE_BYTES 20000
 #define SMALL_BYTES "4000"
@@ -152,7 +152,7 @@ static void refused_through_kills(void **state)
     (void)state;
     struct scene *scene = begin("culpritskill");
     send_all(scene);
-    for (int life = 0; life < 8; life++) {
+    for (int life = 0; life < 6; life++) {
         scene_launch(scene, NULL);
         await_pause_ms(1000 + life * 90); /* the moments of death are what is tested */
         scene_kill(scene);

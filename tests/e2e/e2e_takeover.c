@@ -20,12 +20,12 @@
 #define PARTITIONS 4
 #define RECORDS 6000
 #define FIRST_MS 3000
-#define SPREAD_MS 20000
+#define SPREAD_MS 16000
 #define OUT_MS 60000
 #define MOVED_MS 30000 /* a session, a rebalance, and a transaction that has to end first */
 
-#define SESSION "session.timeout.ms: 3000, heartbeat.interval.ms: 300, partition.assignment.strategy: "
-#define EXACTLY "delivery: exactly_once\ntransaction_timeout: 2s"
+#define SESSION "session.timeout.ms: 2500, heartbeat.interval.ms: 300, partition.assignment.strategy: "
+#define EXACTLY "delivery: exactly_once\ntransaction_timeout: 1500ms"
 #define LANES .partitions = PARTITIONS, .targets = "[{name: red, match: \"@-red\"}]"
 
 static const struct scene_options eager_exactly = {
@@ -91,6 +91,11 @@ static void come_and_go(struct scene_instance *first, struct scene_instance *sec
     join(first, second);
 }
 
+static size_t count_logged(const struct scene_instance *first, const struct scene_instance *second, const char *event)
+{
+    return tarry_process_log_count(first->process, event) + tarry_process_log_count(second->process, event);
+}
+
 static void take_over(const char *name, const struct scene_options *options)
 {
     bool exactly = options->more != NULL;
@@ -105,8 +110,8 @@ static void take_over(const char *name, const struct scene_options *options)
     scene_instance_start(first);
     come_and_go(first, second);
     scene_read(scene);
-    fprintf(stderr, "%zu had come out at the end of coming and going; look-ups tried again: %zu\n", ledger_received_count(scene->ledger),
-            tarry_process_log_count(first->process, "partition_waits") + tarry_process_log_count(second->process, "partition_waits"));
+    fprintf(stderr, "%zu had come out at the end of coming and going; %zu look-ups and %zu commits failed\n", ledger_received_count(scene->ledger),
+            count_logged(first, second, "partition_waits"), count_logged(first, second, "commit_failed"));
     send_many(scene, RECORDS / 10, 500, 1000);
     assert_true(scene_await_all(scene, OUT_MS));
     scene_instance_stop(first);

@@ -233,7 +233,7 @@ static int64_t unread_from(const struct scene *scene)
 static void offsets_set_forward_with_the_store(void **state)
 {
     (void)state;
-    struct scene *scene = stopped_with_unread("forward", 6000);
+    struct scene *scene = stopped_with_unread("forward", 4000);
     kafka_client_commit(scene->bootstrap, scene->prefix, scene->in, 0, unread_from(scene) + PASSED, NULL);
     scene_instance_start(scene->instances[0]);
     scene_instance_await_log(scene->instances[0], "are passed over; what the checkpoint has pending still leaves", 0, OUT_MS);
@@ -243,7 +243,7 @@ static void offsets_set_forward_with_the_store(void **state)
 static void offsets_set_forward_without_the_store(void **state)
 {
     (void)state;
-    struct scene *scene = stopped_with_unread("forwardbare", 8000);
+    struct scene *scene = stopped_with_unread("forwardbare", 6000);
     kafka_client_commit(scene->bootstrap, scene->prefix, scene->in, 0, unread_from(scene) + PASSED, NULL);
     scene_instance_lose_disk(scene->instances[0]);
     scene_instance_start(scene->instances[0]);
@@ -255,7 +255,7 @@ static void offsets_set_forward_without_the_store(void **state)
 static void unread_ones_expired(void **state)
 {
     (void)state;
-    struct scene *scene = stopped_with_unread("expired", 6000);
+    struct scene *scene = stopped_with_unread("expired", 4000);
     kafka_topics_delete_records(scene->bootstrap, scene->in, 0, unread_from(scene) + PASSED);
     scene_instance_start(scene->instances[0]);
     scene_instance_await_log(scene->instances[0], "have left the topic by its retention", 0, OUT_MS);
@@ -266,7 +266,7 @@ static void unread_ones_expired(void **state)
 static void pending_ones_expired_and_no_disk(void **state)
 {
     (void)state;
-    struct scene *scene = stopped_with_unread("expiredbare", 8000);
+    struct scene *scene = stopped_with_unread("expiredbare", 6000);
     kafka_topics_delete_records(scene->bootstrap, scene->in, 0, DONE + PENDING / 2);
     scene_instance_lose_disk(scene->instances[0]);
     scene_instance_start(scene->instances[0]);

@@ -40,13 +40,13 @@ struct kafka_broker {
 static const char *class_path(void)
 {
     static char path[PATH_ROOM + 8];
-    const char *libs = getenv("TARRY_KAFKA_LIBS");
+    const char *libs = getenv("KAFKA_LIBS");
     if (libs == NULL || libs[0] == '\0') {
         libs = TARRY_TEST_SOURCE_DIR "/build/deps/kafka/libs";
     }
     struct stat info;
     if (stat(libs, &info) != 0) {
-        fail_msg("no Kafka jars at %s: run scripts/lib/kafka.sh fetch, or set TARRY_KAFKA_LIBS", libs);
+        fail_msg("no Kafka jars at %s: run scripts/lib/kafka.sh fetch, or set KAFKA_LIBS", libs);
     }
     snprintf(path, sizeof path, "%s/*", libs);
     return path;

@@ -2,7 +2,7 @@
  * A real Apache Kafka for integration tests: one KRaft node (broker and controller) on free loopback ports, with a data folder of its
  * own that is removed at the end.
  *
- * The jars are found through the environment variable TARRY_KAFKA_LIBS, else build/deps/kafka/libs of the source tree
+ * The jars are found through the environment variable KAFKA_LIBS, else build/deps/kafka/libs of the source tree
  * (scripts/lib/kafka.sh fetches them). Whatever fails here fails the running cmocka test with a message; nothing is skipped. The
  * broker dies with the test process, however that ends.
  */

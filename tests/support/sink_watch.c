@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,9 +29,10 @@ static void open_with(struct sink_watch *watch, const char *bootstrap, const cha
     options.properties = list;
     options.property_count = count;
     options.instance = "i-0";
-    options.wake_fd = -1;
     struct error error;
-    *watch = (struct sink_watch){0};
+    *watch = (struct sink_watch){.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    assert_true(watch->wake_fd >= 0);
+    options.wake_fd = watch->wake_fd;
     if (!sink_open(&options, &watch->sink, &error)) {
         fail_msg("sink_open: %s", error.text);
     }
@@ -49,7 +52,10 @@ void sink_watch_open_transactions(struct sink_watch *watch, const char *bootstra
 
 void sink_watch_close(struct sink_watch *watch)
 {
-    sink_close(watch->sink);
+    if (watch->sink != NULL) {
+        sink_close(watch->sink);
+        close(watch->wake_fd);
+    }
     free(watch->reports);
     *watch = (struct sink_watch){0};
 }
@@ -156,6 +162,38 @@ static void fail_if_fatal(struct sink_watch *watch)
     }
 }
 
+void sink_watch_start(struct sink_watch *watch)
+{
+    struct error error;
+    if (!sink_transaction_start(watch->sink, &error)) {
+        fail_msg("sink_transaction_start: %s", error.text);
+    }
+}
+
+int sink_watch_wake_fd(const struct sink_watch *watch)
+{
+    return watch->wake_fd;
+}
+
+void sink_watch_take(struct sink_watch *watch)
+{
+    size_t got;
+    while ((got = sink_poll(watch->sink, room_for_one(watch), 1)) > 0) {
+        watch->count += got;
+    }
+}
+
+void sink_watch_trouble(struct sink_watch *watch, const char *word, int timeout_ms)
+{
+    int64_t end = source_watch_clock() + timeout_ms;
+    while (strstr(sink_transaction_trouble(watch->sink), word) == NULL) {
+        if (source_watch_clock() > end) {
+            fail_msg("nothing with \"%s\" after %d ms; said is: %s", word, timeout_ms, sink_transaction_trouble(watch->sink));
+        }
+        poll_reports(watch);
+    }
+}
+
 void sink_watch_ready(struct sink_watch *watch, int timeout_ms)
 {
     int64_t end = source_watch_clock() + timeout_ms;
@@ -208,6 +246,19 @@ void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row,
     struct buffer buffer = buffer_new(100000000);
     struct row stored;
     assert_true(row_encode(&buffer, &record, &decoded, NULL));
+    decode(&buffer, &stored);
+    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .group = "g"};
+    sink_copy(watch->sink, &stored, &origin);
+    buffer_free(&buffer);
+}
+
+void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_row *row, const struct refusal *refusal, const char *topic,
+                             int32_t partition)
+{
+    struct record record = record_of(row);
+    struct buffer buffer = buffer_new(100000000);
+    struct row stored;
+    assert_true(row_encode_refused(&buffer, &record, refusal, NULL));
     decode(&buffer, &stored);
     struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .group = "g"};
     sink_copy(watch->sink, &stored, &origin);

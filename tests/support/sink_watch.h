@@ -12,6 +12,7 @@ struct sink_watch {
     size_t count;
     size_t room;
     uintptr_t next_token; /* tokens count from 1 */
+    int wake_fd;
 };
 
 /* A row as the store would give it; origin is in/1/offset, group g. */
@@ -31,9 +32,21 @@ struct sink_watch_row {
 /* properties: NULL, or a NULL-terminated list "name=value". Fails the test on error. */
 void sink_watch_open(struct sink_watch *watch, const char *bootstrap, const char *const *properties);
 
-/* The same with transactions: ids "<id>-0", ...; does not wait until it is ready. */
+/* The same with transactions: ids "<id>-0", ...; does not wait until it is ready. Without exactly_once sink_watch_start is needed, too. */
 void sink_watch_open_transactions(struct sink_watch *watch, const char *bootstrap, const char *const *properties, const char *id,
                                   bool exactly_once, int64_t timeout_ms);
+
+/* sink_transaction_start; fails the test on error. */
+void sink_watch_start(struct sink_watch *watch);
+
+/* Polls (reports too) until the sink says of its transactions what has `word` in it; fails the test after timeout_ms. */
+void sink_watch_trouble(struct sink_watch *watch, const char *word, int timeout_ms);
+
+/* An eventfd, readable when the sink wants another turn. Of the watch: closed with it. */
+int sink_watch_wake_fd(const struct sink_watch *watch);
+
+/* Keeps all reports there are. */
+void sink_watch_take(struct sink_watch *watch);
 
 /* Polls (reports too) until the sink is ready for transactions; fails the test after timeout_ms. */
 void sink_watch_ready(struct sink_watch *watch, int timeout_ms);
@@ -48,6 +61,10 @@ const char *sink_watch_fatal(struct sink_watch *watch, int timeout_ms);
 /* Copies a row: `topic`/`partition` is where it came from; root -1: it is no copy yet. */
 void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
                      int64_t root_timestamp_ms);
+
+/* The same of a row that was refused; whether it is a copy stands in its headers. */
+void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_row *row, const struct refusal *refusal, const char *topic,
+                             int32_t partition);
 
 /* The report on that token; fails the test if there is none. */
 const struct sink_report *sink_watch_report(const struct sink_watch *watch, uintptr_t token);

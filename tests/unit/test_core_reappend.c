@@ -431,6 +431,27 @@ static void test_younger_control_moves_the_mark(void **state)
     assert_int_equal(next_low(test), 6);
 }
 
+/* C may rest nowhere in a skip, so what it spans is copied together, however few may be copied at once: else C would stand for ever. */
+static void test_skip_longer_than_a_copy_is_copied_as_a_whole(void **state)
+{
+    struct core_case *test = *state;
+    const struct skip skip = {0, 10};
+    test->options.span_max = 10;
+    test->options.copy_rows_max = 2;
+    for (int64_t i = 1; i < 10; i++) {
+        core_case_store(test, i, 30 * DAY, 0, 3);
+    }
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    test->gained.skips = &skip;
+    test->gained.skip_count = 1;
+    core_case_begin(test, 1, 0);
+    while (core_case_count(test, COMMAND_COPY) == 0 && (core_case_settle_once(test) || core_case_sleep(test, 60000))) {
+    }
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 9);
+    assert_int_equal(core_case_transaction(test)->slots[0].frontier->low_offset, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +462,7 @@ int main(void)
         CORE_CASE_TEST(test_skip_holds_c),
         CORE_CASE_TEST(test_skips_and_marks_are_in_the_checkpoint),
         CORE_CASE_TEST(test_marks_and_skips_are_taken_over),
+        CORE_CASE_TEST(test_skip_longer_than_a_copy_is_copied_as_a_whole),
         CORE_CASE_TEST(test_mark_goes_with_a_commit_built_behind_its_end),
         CORE_CASE_TEST(test_end_is_unknown_while_copies_are_under_way),
         CORE_CASE_TEST(test_end_of_aborted_copies_is_nowhere),

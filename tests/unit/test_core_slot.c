@@ -1,4 +1,5 @@
-/* A slot from its gain to its loss: catching up (R2), another topic in its place (R8), answers that come too late, a sink without room. */
+/* A slot from its gain to its loss: catching up (R2), a checkpoint older than C, a clock that was ahead (R7), another topic in its place (R8), answers that
+ * come too late, a sink without room, the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,6 +122,82 @@ static void test_full_sink_holds_every_lane(void **state)
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 2);
 }
 
+/* What C had passed when the slot was gained counts as pending until it is trimmed, and what was cancelled does not: one plan does not do both in one
+ * bucket, or nobody could tell how many went for what. Here the store is full at first, so the slot is gained between two plans. */
+static void test_rows_that_are_trimmed_and_erased_are_told_apart(void **state)
+{
+    struct core_case *test = *state;
+    for (int64_t offset = 3; offset < 9; offset++) {
+        core_case_store(test, offset, CORE_CASE_DAY_MS, 0, 2);
+    }
+    test->rows[4].id = CORE_CASE_ID(1); /* of offset 7 */
+    test->gained.frontier.low_offset = 5;
+    test->gained.position = 10;
+    test->gained.stored_position = 10;
+    core_case_begin(test, 1, 0);
+    core_case_full(test);
+    lose_and_gain(test);
+    core_case_cancel(test, 10, CORE_CASE_ID(1));
+    test->inputs[test->input_count - 1].epoch = 2;
+    core_case_step(test);
+    for (int i = 0; i < 20; i++) {
+        if (core_case_count(test, COMMAND_CHECKPOINT) > 0) {
+            core_case_written(test);
+        }
+        core_case_wait(test, 100);
+    }
+    assert_int_equal(test->row_count, 3);
+    assert_int_equal(core_case_queue(test, 0).pending, 3);
+}
+
+/* The last owner's clock was an hour ahead: that stays the trouble of the lane that fired by it. */
+static void test_point_of_a_clock_that_was_ahead_is_not_shared(void **state)
+{
+    struct core_case *test = *state;
+    struct frontier_lane *ahead = &test->gained.frontier.lanes[test->gained.frontier.lane_count++];
+    ahead->lane = 0;
+    ahead->frontier.live = (struct frontier_pair){{CORE_CASE_WALL + 3600000, 0}, 1};
+    test->gained.frontier.shared.cut = 1;
+    test->gained.position = 1;
+    test->gained.stored_position = 1;
+    core_case_begin(test, 2, 0);
+    core_case_settle(test);
+    core_case_position(test, 2);
+    core_case_wait(test, 1000);
+    assert_int_equal(core_case_commit(test)->shared.cut, 2);
+    assert_true(core_case_commit(test)->shared.point.due_ms <= CORE_CASE_WALL + 1000);
+}
+
+/* With exactly_once the last commit may have to wait, after transactions that were aborted; the stop waits for it. */
+static void test_stop_waits_for_a_commit_that_waits(void **state)
+{
+    struct core_case *test = *state;
+    bool stopped = false;
+    test->options.exactly_once = true;
+    test->options.commit_ms = 1;
+    core_case_begin(test, 1, 0);
+    core_case_position(test, 5);
+    core_case_wait(test, 1);
+    core_case_transacted(test, TRANSACTION_ABORTED, 0);
+    core_case_wait(test, 1);
+    core_case_transacted(test, TRANSACTION_ABORTED, 0);
+    (void)core_case_input(test, INPUT_STOP);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0);
+    for (int i = 0; i < 500 && !stopped; i++) {
+        if (core_case_count(test, COMMAND_CHECKPOINT) > 0) {
+            core_case_written(test);
+        }
+        if (test->transaction != 0) {
+            core_case_transacted(test, TRANSACTION_COMMITTED, 0);
+        }
+        core_case_wait(test, 1);
+        stopped = core_case_count(test, COMMAND_STOPPED) > 0;
+    }
+    assert_true(stopped);
+    assert_int_equal(core_case_slot(test).low_offset, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +206,9 @@ int main(void)
         CORE_CASE_TEST(test_stopped_reading_commits_to_the_checkpoint_alone),
         CORE_CASE_TEST(test_stopped_reading_takes_no_part_in_transactions),
         CORE_CASE_TEST(test_full_sink_holds_every_lane),
+        CORE_CASE_TEST(test_rows_that_are_trimmed_and_erased_are_told_apart),
+        CORE_CASE_TEST(test_point_of_a_clock_that_was_ahead_is_not_shared),
+        CORE_CASE_TEST(test_stop_waits_for_a_commit_that_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

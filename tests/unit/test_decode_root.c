@@ -108,22 +108,43 @@ static void without_the_dialect_it_counts_too(void **state)
 static void bad_roots_are_refused(void **state)
 {
     static const char *const cases[] = {NULL, "", ":", "3", "3:", ":5", "-1:5", "-0:5", "+3:5", "3:-2", "3:-0", "3:+5", "3:--1", " 3:5", "3:5 ", "3 :5",
-                                        "3:5:6", "3::5", "x:5", "3:x", "3.0:5", "0x3:5", "3:1e9", "3;5", "9223372036854775808:5",
+                                        "3:5:6", "3::5", "3:5:", "3:5:6:", "3:5::t", "3:5::", "3:5:-1:t", "3:5:+6:t", "3:5:6.0:t",
+                                        "3:5:253402300800000:t", "3:5:9223372036854775808:t", "3:5:6:..", "3:5:6:a b", "3:5:6:t ", "3:5:6:\xc3\xa4",
+                                        "3:5:6:t:", "3:5:6:t:-1", "3:5:6:t:x", "3:5:6:t:2147483648", "3:5:6:t:9223372036854775808", "3:5:6::1",
+                                        "3:5:6:t:1:", "3:5:6:t:1:2", "3:5:6:t::", ":5:6:t", "3::6:t", "-1:5:6:t", "3:-2:6:t", "7:5:6:t", "::::", ":::::", "x:5", "3:x", "3.0:5", "0x3:5", "3:1e9", "3;5", "9223372036854775808:5",
                                         "3:9223372036854775808", "7:5", "8:5", "9223372036854775807:5", "3:2030-01-31T12:00:00Z"};
     struct decode_rules rules = sample_rules();
     (void)state;
     rules.default_delay_ms = 1;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct sample sample; /* its offset is 7 */
-        int64_t root = 5;
-        int64_t timestamp_ms = 5;
+        struct decode_root root = {.offset = 5, .timestamp_ms = 5, .decided = true, .partition = 5};
         struct refusal refusal = {REFUSAL_NONE, ""};
         begin(&sample, cases[i]);
         expect_refused(&rules, &sample, REFUSAL_BAD_ROOT);
-        assert_false(decode_root(&sample.record, &root, &timestamp_ms, &refusal));
+        assert_false(decode_root(&sample.record, &root, &refusal));
         assert_int_equal(refusal.reason, REFUSAL_BAD_ROOT);
-        assert_int_equal(root, -1);
-        assert_int_equal(timestamp_ms, -1);
+        assert_int_equal(root.offset, -1);
+        assert_int_equal(root.timestamp_ms, -1);
+        assert_false(root.decided);
+        assert_int_equal(root.partition, -1);
+    }
+}
+
+static void names_of_249_bytes_and_no_longer(void **state)
+{
+    struct decode_root root;
+    struct refusal refusal;
+    char text[300] = "3:5:6:";
+    (void)state;
+    memset(text + 6, 't', 250);
+    for (size_t length = 249; length <= 250; length++) {
+        struct sample sample;
+        text[6 + length] = '\0';
+        begin(&sample, text);
+        assert_int_equal(decode_root(&sample.record, &root, &refusal), length == 249);
+        assert_int_equal(root.decided, length == 249);
+        text[6 + length] = 't';
     }
 }
 
@@ -142,12 +163,11 @@ static void twice_is_refused(void **state)
 static void the_text_names_header_value_and_remedy(void **state)
 {
     struct refusal refusal = {REFUSAL_NONE, ""};
+    struct decode_root root;
     struct sample sample;
-    int64_t root = 0;
-    int64_t timestamp_ms = 0;
     (void)state;
     begin(&sample, "12\n:x");
-    assert_false(decode_root(&sample.record, &root, &timestamp_ms, &refusal));
+    assert_false(decode_root(&sample.record, &root, &refusal));
     assert_non_null(strstr(refusal.text, "tarry-root"));
     assert_non_null(strstr(refusal.text, "\"12\\n:x\""));
     assert_non_null(strstr(refusal.text, "leave it out"));
@@ -159,17 +179,155 @@ static void refused_for_something_else(void **state)
 {
     struct decode_rules rules = sample_rules();
     struct refusal refusal;
+    struct decode_root root;
     struct sample sample;
-    int64_t root = 0;
-    int64_t timestamp_ms = 0;
     (void)state;
     begin(&sample, "3:1795961500000");
     sample_add(&sample, "delay_ms", "soon");
     expect_refused(&rules, &sample, REFUSAL_BAD_TIME);
-    assert_true(decode_root(&sample.record, &root, &timestamp_ms, &refusal));
-    assert_int_equal(root, 3);
-    assert_int_equal(timestamp_ms, ROOT_TIMESTAMP_MS);
+    assert_true(decode_root(&sample.record, &root, &refusal));
+    assert_int_equal(root.offset, 3);
+    assert_int_equal(root.timestamp_ms, ROOT_TIMESTAMP_MS);
+    assert_false(root.decided);
     assert_true(decode_is_control_header(span_of_text("tarry-root")));
+}
+
+/* ------------------------------------------------------------------------------------------ what was decided */
+
+#define DUE_MS INT64_C(1795961505000)
+
+/* Decodes, and holds what was decided against root 3 at ROOT_TIMESTAMP_MS, due at DUE_MS. */
+static struct decoded kept(const struct decode_rules *rules, const struct sample *sample, const char *target, lane_index lane, int32_t partition)
+{
+    struct decoded decoded;
+    struct refusal refusal = {REFUSAL_NONE, ""};
+    if (!decode_record(rules, &sample->record, &decoded, &refusal)) {
+        fail_msg("%s", refusal.text);
+    }
+    assert_int_equal(decoded.root, 3);
+    assert_int_equal(decoded.root_timestamp_ms, ROOT_TIMESTAMP_MS);
+    assert_int_equal(decoded.due_ms, DUE_MS);
+    assert_true(span_equals_text(decoded.target, target));
+    assert_int_equal(decoded.lane, lane);
+    assert_int_equal(decoded.partition, partition);
+    return decoded;
+}
+
+static void due_time_and_target_are_kept(void **state)
+{
+    static const char *const names[] = {"delay_ms", "tarry-at", "tarry-topic", "tarry-partition"};
+    static const char *const values[] = {"77", "soon", "no topic's name", "4"};
+    struct decode_rules rules = sample_rules();
+    struct sample sample;
+    (void)state;
+    rules.max_delay_ms = 1; /* less than it was */
+    rules.default_target = "payments";
+    begin(&sample, "3:1795961500000:1795961505000:orders.eu");
+    kept(&rules, &sample, "orders.eu", 1, -1);
+    rules.default_delay_ms = 5;
+    rules.default_target = NULL;
+    for (size_t i = 0; i < 4; i++) { /* whatever they say, each of them twice */
+        sample_add(&sample, names[i], values[i]);
+        sample_add(&sample, names[i], values[i]);
+        kept(&rules, &sample, "orders.eu", 1, -1);
+    }
+    begin(&sample, "3:1795961500000:1795961505000:late-1:0");
+    kept(&rules, &sample, "late-1", 2, 0);
+    begin(&sample, "3:1795961500000:1795961505000:events:2147483647");
+    kept(&rules, &sample, "events", 0, INT32_MAX); /* allowed without a pattern */
+    rules.dialect_tarry = false;
+    kept(&rules, &sample, "events", 0, INT32_MAX);
+}
+
+static void due_times_in_the_supported_range(void **state)
+{
+    struct decode_rules rules = sample_rules();
+    struct sample sample;
+    (void)state;
+    begin(&sample, "3:-1:0:events");
+    expect_decoded(&rules, &sample, 3, -1, 0);
+    begin(&sample, "3:-1:253402300799999:events");
+    expect_decoded(&rules, &sample, 3, -1, INT64_C(253402300799999));
+}
+
+/* Anybody can write the header: it opens nothing. */
+static void the_allow_list_holds(void **state)
+{
+    static const struct target_pattern patterns[] = {{"late-*", 1}};
+    static const struct target_list fewer = {patterns, 1, NULL, 0, 0};
+    struct decode_rules rules = sample_rules();
+    struct sample sample;
+    (void)state;
+    begin(&sample, "3:1795961500000:1795961505000:secret");
+    expect_refused(&rules, &sample, REFUSAL_TARGET_NOT_ALLOWED);
+    sample_add(&sample, "tarry-topic", "events");
+    expect_refused(&rules, &sample, REFUSAL_TARGET_NOT_ALLOWED); /* and there is no second choice */
+    begin(&sample, "3:1795961500000:1795961505000:orders.eu");
+    kept(&rules, &sample, "orders.eu", 1, -1);
+    rules.targets = &fewer; /* what is no longer allowed is not, either */
+    expect_refused(&rules, &sample, REFUSAL_TARGET_NOT_ALLOWED);
+    begin(&sample, "3:1795961500000:1795961505000:late-2");
+    kept(&rules, &sample, "late-2", 1, -1);
+}
+
+static struct decoded kept_with_value(const struct decode_rules *rules, struct sample *sample, const char *value, const char *expected)
+{
+    sample->record.value = span_of_text(value);
+    struct decoded decoded = kept(rules, sample, "events", 0, -1);
+    assert_true(span_equal(decoded.value, span_of_text(expected)));
+    return decoded;
+}
+
+/* Key, value and id are what today's rules say, as far as they find them. */
+static void bodies_of_today(void **state)
+{
+    struct decode_rules rules = sample_rules();
+    struct sample sample;
+    struct decoded decoded;
+    (void)state;
+    begin(&sample, "3:1795961500000:1795961505000:events");
+    sample_add(&sample, "tarry-key", "other");
+    decoded = kept_with_value(&rules, &sample, "not JSON", "not JSON");
+    assert_true(span_equals_text(decoded.key, "other"));
+    rules.envelope = true;
+    kept_with_value(&rules, &sample, "not JSON", "not JSON"); /* no envelope today: accepted once, it goes out as it is */
+    kept_with_value(&rules, &sample, "", "");
+    kept_with_value(&rules, &sample, NULL, NULL);
+    decoded = kept_with_value(&rules, &sample, "{\"id\":\"i\"}", "{\"id\":\"i\"}"); /* no payload: then nothing of it counts */
+    assert_null(decoded.id.data);
+    decoded = kept_with_value(&rules, &sample, "{\"payload\":1,\"id\":\"i\"}", "1");
+    assert_true(span_equals_text(decoded.id, "i"));
+    /* what says when and where may be anything */
+    kept_with_value(&rules, &sample, "{\"payload\":[2],\"delay_ms\":-1,\"deliver_at\":[],\"target\":5,\"type\":{}}", "[2]");
+    /* an id that is none today */
+    decoded = kept_with_value(&rules, &sample, "{\"payload\":3,\"id\":5}", "3");
+    assert_null(decoded.id.data);
+    decoded = kept_with_value(&rules, &sample, "{\"payload\":3,\"id\":\"\"}", "3");
+    assert_null(decoded.id.data);
+    rules.envelope_whole = true;
+    kept_with_value(&rules, &sample, "{\"type\":5}", "{\"type\":5}");
+}
+
+/* What concerns neither time nor target nor body is refused, of these too. */
+static void other_headers_count(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+        enum refusal_reason reason;
+    } cases[] = {{"tarry-cron", "* * * * *", REFUSAL_UNSUPPORTED}, {"tarry-action", "cancel", REFUSAL_UNSUPPORTED}, {"tarry-id", "", REFUSAL_BAD_ID}};
+    struct decode_rules rules = sample_rules();
+    struct sample sample;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin(&sample, "3:1795961500000:1795961505000:events");
+        sample_add(&sample, cases[i].name, cases[i].value);
+        expect_refused(&rules, &sample, cases[i].reason);
+    }
+    begin(&sample, "3:1795961500000:1795961505000:events");
+    sample_add(&sample, "tarry-key", "a");
+    sample_add(&sample, "tarry-key", "b");
+    expect_refused(&rules, &sample, REFUSAL_AMBIGUOUS);
 }
 
 int main(void)
@@ -182,7 +340,13 @@ int main(void)
         cmocka_unit_test(bad_roots_are_refused),
         cmocka_unit_test(twice_is_refused),
         cmocka_unit_test(the_text_names_header_value_and_remedy),
+        cmocka_unit_test(names_of_249_bytes_and_no_longer),
         cmocka_unit_test(refused_for_something_else),
+        cmocka_unit_test(due_time_and_target_are_kept),
+        cmocka_unit_test(due_times_in_the_supported_range),
+        cmocka_unit_test(the_allow_list_holds),
+        cmocka_unit_test(bodies_of_today),
+        cmocka_unit_test(other_headers_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,6 +257,25 @@ static void unknown_source_is_seen(void **state)
     bent_check(bent, LEDGER_UNKNOWN, 1);
 }
 
+/* Its offset is told after it was sent: until then it is nobody's, afterwards it is like any other. */
+static void placed_later(void **state)
+{
+    (void)state;
+    struct ledger *ledger = ledger_new();
+    struct output output;
+    for (int64_t i = 0; i < 1000; i++) { /* the table grows over the one that has no place in it */
+        send_at(ledger, i == 500 ? -1 : i, DUE);
+    }
+    ledger_receive(ledger, "out", 0, &output_of(&output, 1500, DUE)->record);
+    assert_int_equal(ledger_violations(ledger, LEDGER_UNKNOWN), 1);
+    ledger_place(ledger, 500, 1500);
+    ledger_receive(ledger, "out", 0, &output_of(&output, 1500, DUE)->record);
+    assert_int_equal(ledger_violations(ledger, LEDGER_UNKNOWN), 1);
+    assert_int_equal(ledger_violations(ledger, LEDGER_IDENTITY), 0);
+    assert_int_equal(ledger_received_count(ledger), 1);
+    ledger_free(ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +291,7 @@ int main(void)
         cmocka_unit_test(given_id_is_expected),
         cmocka_unit_test(target_is_seen),
         cmocka_unit_test(unknown_source_is_seen),
+        cmocka_unit_test(placed_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

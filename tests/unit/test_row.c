@@ -223,7 +223,7 @@ static void refused_rows_keep_their_root(void **state)
         const char *value;
         int64_t root;
         int64_t timestamp_ms;
-    } cases[] = {{"3:1795961500000", 3, INT64_C(1795961500000)}, {"0:-1", 0, -1}, {"7:5", -1, -1}, {"x", -1, -1}, {NULL, -1, -1}};
+    } cases[] = {{"3:1795961500000", 3, INT64_C(1795961500000)}, {"0:-1", 0, -1}, {"3:4:5:t:6", 3, 4}, {"7:5", -1, -1}, {"x", -1, -1}, {NULL, -1, -1}};
     struct refusal refusal = {REFUSAL_BAD_TIME, "header \"delay_ms\" is \"x\": give milliseconds"};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

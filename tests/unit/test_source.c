@@ -299,6 +299,9 @@ static void test_commit_and_look_up(void **state)
     assert_int_equal(lookup.low, 0);
     assert_int_equal(lookup.end, 7);
     assert_int_equal(lookup.high, 7);
+    int64_t high = -1;
+    assert_true(source_high(watch->source, "in", 0, 10 * SECONDS, &high, &error));
+    assert_int_equal(high, 7);
     assert_true(source_look_up(watch->source, "in", 1, 10 * SECONDS, &lookup, &error));
     assert_int_equal(lookup.committed, -1);
     assert_string_equal(lookup.metadata, "");
