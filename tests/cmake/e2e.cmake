@@ -32,7 +32,7 @@ tarry_e2e(e2e_copy 300 exactly_once)
 tarry_e2e(e2e_copy_change 240 exactly_once)
 
 # The real tarry and librdkafka's mock cluster, which answers with errors: no broker needed.
-tarry_test(e2e_faults FOLDER e2e LABEL "mock;exactly_once" TIMEOUT 240 LIBRARIES support_e2e)
+tarry_test(e2e_faults FOLDER e2e LABEL "mock;exactly_once" TIMEOUT 300 LIBRARIES support_e2e)
 add_dependencies(e2e_faults tarry)
 set_tests_properties(e2e_faults PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
 
