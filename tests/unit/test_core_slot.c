@@ -1,5 +1,5 @@
-/* A slot from its gain to its loss: catching up (R2), a checkpoint older than C, a clock that was ahead (R7), another topic in its place (R8), answers that
- * come too late, a sink without room, the end. */
+/* A slot from its gain to its loss: catching up (R2), a checkpoint ahead of reading or older than C, a clock that was ahead (R7), anchors and another topic in
+ * its place (R8), answers that come too late, a sink without room, the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,6 +198,55 @@ static void test_stop_waits_for_a_commit_that_waits(void **state)
     assert_int_equal(core_case_slot(test).low_offset, 5);
 }
 
+/* What the checkpoint holds already may be read once more. */
+static void test_rows_of_the_checkpoint_are_kept_once(void **state)
+{
+    struct core_case *test = *state;
+    core_case_store(test, 7, CORE_CASE_DAY_MS, 0, 2);
+    test->gained.position = 5;
+    test->gained.stored_position = 8;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 7, CORE_CASE_DAY_MS, 0);
+    core_case_record(test, 8, CORE_CASE_DAY_MS, 0);
+    core_case_step(test);
+    assert_int_equal(test->commands.release_count, 1);
+    assert_int_equal(test->commands.releases[0], 8); /* of offset 7 */
+    assert_int_equal(core_case_queue(test, 0).pending, 2);
+    assert_int_equal(core_case_slot(test).unwritten_rows, 1);
+}
+
+/* R8: a commit's anchor is the last record below its greatest cut, not the last one that was read. */
+static void test_anchor_of_a_commit_is_below_its_cut(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, 0, 0);
+    core_case_step(test);
+    core_case_delivered(test, 0, core_case_deliver(test, 0)->sequence);
+    core_case_wait(test, 1000);
+    assert_int_equal(core_case_commit(test)->anchor.offset, 0);
+    core_case_committed(test);
+    core_case_record(test, 1, -10, 0); /* late: the cut stays below them while they are in flight */
+    core_case_record(test, 2, -10, 0);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), 2);
+    core_case_delivered(test, 0, core_case_deliver(test, 0)->sequence);
+    core_case_wait(test, 1000);
+    assert_int_equal(core_case_commit(test)->committed_offset, 2);
+    assert_true(core_case_commit(test)->anchor.offset < 2);
+}
+
+/* R8: a checkpoint is known by the last record below its own position, whatever was committed. */
+static void test_anchor_of_a_checkpoint_is_below_its_position(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, CORE_CASE_DAY_MS, 0);
+    core_case_wait(test, 100);
+    assert_int_equal(core_case_plan(test)->position, 1);
+    assert_int_equal(core_case_plan(test)->frontier.anchor.offset, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +258,9 @@ int main(void)
         CORE_CASE_TEST(test_rows_that_are_trimmed_and_erased_are_told_apart),
         CORE_CASE_TEST(test_point_of_a_clock_that_was_ahead_is_not_shared),
         CORE_CASE_TEST(test_stop_waits_for_a_commit_that_waits),
+        CORE_CASE_TEST(test_rows_of_the_checkpoint_are_kept_once),
+        CORE_CASE_TEST(test_anchor_of_a_commit_is_below_its_cut),
+        CORE_CASE_TEST(test_anchor_of_a_checkpoint_is_below_its_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
