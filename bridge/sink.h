@@ -80,7 +80,8 @@ enum sink_result sink_send_refused(struct sink *sink,
                                    void *token,
                                    struct sink_report *report);
 
-/* Up to `most` reports; returns how many. Never blocks. Reports of _PURGE count as retriable. */
+/* Up to `most` reports; returns how many. Never blocks. What was thrown out with a failed transaction is
+ * reported as undone, what was thrown out else as retriable. */
 size_t sink_poll(struct sink *sink, struct sink_report *reports, size_t most);
 
 /* Fatal trouble of the producer (idempotence cannot be kept): the process must end and start over. False: none. */

@@ -61,7 +61,7 @@ struct sink_transaction {
     pthread_t thread;
     enum sink_way way;  /* where the current transaction, or the next one, is */
     enum sink_way turn; /* whose turn it is of the two */
-    bool alone;         /* a broker refused a batch: one record a batch until a transaction has committed so */
+    bool alone;         /* a broker refused a batch, or a topic: one record a batch until a transaction has committed so */
     bool used;          /* something was sent, or was to be sent, since the last end */
     bool failed;        /* something of it failed or was not taken */
     bool purge_only;    /* `error` is only of one that had to go because of another */

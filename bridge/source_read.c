@@ -72,10 +72,22 @@ rd_kafka_t *source_read_handle(struct source *source, struct error *error)
     return source->reader;
 }
 
+/* Nothing is assigned, but what was fetched beyond an anchor still fills the queue: it must not keep the next fetch from being sent. */
+static void drain(rd_kafka_t *reader)
+{
+    rd_kafka_message_t *message;
+    while ((message = rd_kafka_consumer_poll(reader, 0)) != NULL) {
+        rd_kafka_message_destroy(message);
+    }
+}
+
 rd_kafka_t *source_read_asker(struct source *source, struct error *error)
 {
     if (source->asker == NULL) {
         source->asker = open_handle(source, "read_committed", error);
+    }
+    if (source->asker != NULL) {
+        drain(source->asker); /* what it has to say of lost connections the group's client says, too */
     }
     return source->asker;
 }
@@ -93,15 +105,6 @@ static enum finding wait_for(rd_kafka_t *reader, int64_t anchor_offset, int time
         }
     }
     return finding;
-}
-
-/* Nothing is assigned, but what was fetched beyond the anchor still fills the queue: it must not keep the next fetch from being sent. */
-static void drain(rd_kafka_t *reader)
-{
-    rd_kafka_message_t *message;
-    while ((message = rd_kafka_consumer_poll(reader, 0)) != NULL) {
-        rd_kafka_message_destroy(message);
-    }
 }
 
 bool source_read_anchor(struct source *source,

@@ -63,7 +63,7 @@ struct source {
     size_t deferred_count;
     size_t deferred_room;
 
-    void *members;     /* librdkafka's words for our place in the group, as of the last assignment answered; NULL: none. */
+    void *members;     /* librdkafka's words for our place in the group, as of the last assignment or revocation answered; NULL: none. */
     size_t members_size;
 
     bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
@@ -132,9 +132,6 @@ void source_record_fill(const rd_kafka_message_t *message, struct record *record
 
 /* Takes in an ERROR event; true if *out is to be handed over. */
 bool source_trouble_take(struct source *source, rd_kafka_event_t *event, struct source_event *out);
-
-/* Something came from a broker: true if that ends a trouble and *out (CONNECTED) is to be handed over. */
-bool source_trouble_over(struct source *source, struct source_event *out);
 
 /* Asks the brokers for metadata while there is trouble. True: none, or over. */
 bool source_trouble_probe(struct source *source, int timeout_ms);

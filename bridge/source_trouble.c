@@ -79,23 +79,16 @@ bool source_trouble_take(struct source *source, rd_kafka_event_t *event, struct 
     return tell;
 }
 
-bool source_trouble_over(struct source *source, struct source_event *out)
-{
-    if (!source->troubled) {
-        return false;
-    }
-    source->troubled = false;
-    out->kind = SOURCE_CONNECTED;
-    return true;
-}
-
+/* Not by the group's own client: there the answer waits behind a fetch that has nothing to bring, for longer than the owner may. */
 bool source_trouble_probe(struct source *source, int timeout_ms)
 {
     const struct rd_kafka_metadata *metadata = NULL;
+    struct error error;
     if (!source->troubled) {
         return true;
     }
-    if (rd_kafka_metadata(source->handle, 0, NULL, &metadata, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    rd_kafka_t *asker = source_read_asker(source, &error);
+    if (asker == NULL || rd_kafka_metadata(asker, 0, NULL, &metadata, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return false;
     }
     rd_kafka_metadata_destroy(metadata);

@@ -6,7 +6,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "bridge/kafka_handle.h"
+#include "bridge/source_state.h"
 
 /* True for what will be the same the next time. */
 static bool is_refusal(rd_kafka_resp_err_t code)
@@ -123,8 +123,7 @@ static bool ask(rd_kafka_t *handle, const char *topic, int timeout_ms, struct to
     rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
     rd_kafka_DescribeConfigs(handle, &resource, 1, options, queue);
-    /* the request ends by its own timeout; the second is for its way back */
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms + 1000);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
     bool done = take_answer(event, topic, facts, error);
     if (event != NULL) {
         rd_kafka_event_destroy(event);
@@ -135,19 +134,8 @@ static bool ask(rd_kafka_t *handle, const char *topic, int timeout_ms, struct to
     return done;
 }
 
-bool topic_facts_read(const struct kafka_property *properties,
-                      size_t property_count,
-                      const char *topic,
-                      int timeout_ms,
-                      struct topic_facts *facts,
-                      struct error *error)
+bool topic_facts_read(struct source *source, const char *topic, int timeout_ms, struct topic_facts *facts, struct error *error)
 {
-    rd_kafka_conf_t *conf = kafka_handle_conf(NULL, 0, properties, property_count, NULL, 0, error);
-    rd_kafka_t *handle = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_PRODUCER, conf, error);
-    if (handle == NULL) {
-        return false;
-    }
-    bool done = find_controller(handle, topic, timeout_ms / 2, error) && ask(handle, topic, timeout_ms - timeout_ms / 2, facts, error);
-    kafka_handle_destroy(handle);
-    return done;
+    rd_kafka_t *asker = source_read_asker(source, error);
+    return asker != NULL && find_controller(asker, topic, timeout_ms, error) && ask(asker, topic, timeout_ms, facts, error);
 }

@@ -13,14 +13,10 @@ struct topic_facts {
     bool log_append_time;      /* message.timestamp.type: the broker's clock, not the producer's */
 };
 
-/* Asks for the topic's configuration (DescribeConfigs), by a client of its own: a connection and two round trips, at most timeout_ms and 6 s for the client's end. ERROR_UNAVAILABLE: no broker answered in
- * time. ERROR_INVALID: not allowed, no such topic, or brokers that know no such question (text says which): the caller goes on without. */
-bool topic_facts_read(const struct kafka_property *properties,
-                      size_t property_count,
-                      const char *topic,
-                      int timeout_ms,
-                      struct topic_facts *facts,
-                      struct error *error);
+/* Asks for the topic's configuration (DescribeConfigs), by the source's client for questions: one or two round trips, at most twice timeout_ms.
+ * ERROR_UNAVAILABLE: no broker answered in time. ERROR_INVALID: not allowed, or no such topic (text says which), or no client can be made of the
+ * properties: the caller goes on without. */
+bool topic_facts_read(struct source *source, const char *topic, int timeout_ms, struct topic_facts *facts, struct error *error);
 
 #define TOPIC_FACTS_WARNINGS_MAX 8
 

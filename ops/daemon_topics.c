@@ -1,7 +1,7 @@
 /*
  * The input topics' own settings: what in them endangers events is said at start, and records that come near their retention are copied forward (R6).
  *
- * Each call blocks the owner for up to ASK_MS when a broker is slow, some milliseconds else; they are rare, one in a turn, and none is made while
+ * Each call blocks the owner for up to twice ASK_MS when a broker is slow, some milliseconds else; they are rare, one in a turn, and none is made while
  * there is trouble with the connection.
  */
 #include <inttypes.h>
@@ -35,8 +35,7 @@ static void read_facts(struct daemon *daemon, size_t index)
     struct daemon_source *source = &daemon->sources[index];
     struct topic_facts facts;
     struct error error = {0};
-    bool read = topic_facts_read(daemon->config->kafka_common.items, daemon->config->kafka_common.count, daemon->config->sources[index].topic,
-                                 ASK_MS, &facts, &error);
+    bool read = topic_facts_read(daemon->source, daemon->config->sources[index].topic, ASK_MS, &facts, &error);
     source->facts_at_ms = daemon->now.mono.ms + (read ? FACTS_AGAIN_MS : RETRY_MS);
     if (!read) {
         if (error.code == ERROR_INVALID && !source->facts_refused) { /* once */

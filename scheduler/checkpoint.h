@@ -20,7 +20,7 @@ struct checkpoint_trim {
     uint32_t rows_max;
 };
 
-/* Remove one row: it was cancelled or replaced (R5). It stands in this bucket, in a finer or in a coarser one of its time, or nowhere. */
+/* Remove one row: it was cancelled or replaced (R5). It stands in the bucket of its time at some level, or nowhere. */
 struct checkpoint_erase {
     struct key key;
     lane_index lane;

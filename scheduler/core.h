@@ -22,7 +22,7 @@ struct core;
 struct core_lane_options {
     uint32_t max_in_flight;       /* taken and not yet passed by the acknowledged prefix (with exactly_once: sent and not yet reported on, as the
                                      transaction has its own bound), all slots together: 1 to 1,000,000 */
-    uint64_t max_in_flight_bytes; /* same, in bytes of rows; one record of each slot is always let through */
+    uint64_t max_in_flight_bytes; /* in bytes of rows, of all that was taken and is not passed; one record of each slot is always let through */
     bool paused;
 };
 
@@ -50,7 +50,7 @@ struct core_options {
     int64_t transaction_fill_ms;    /* a transaction takes no more this long after its first record */
     uint64_t span_max;              /* offsets from C to the position beyond which old records are copied forward (R6); 0: never */
     uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it */
-    int64_t copy_ms;                /* least time between two such transactions */
+    int64_t copy_ms;                /* least time between two such transactions of one slot */
 };
 
 /* Fills in what production uses; each value's reason stands beside it in core_options.c. */
@@ -118,7 +118,7 @@ struct input_record {
     row_ref ref;     /* not 0; a cancel has none */
     int64_t timestamp_ms;
     uint32_t crc;
-    int64_t root;    /* of a re-append: offset of the record that a person wrote (R4), below its own; else -1 */
+    int64_t root;    /* of a re-append: offset of the record that a person wrote (R4), below its own; else -1. Read only of records with an id */
     bool cancel;     /* no event: what is pending with this id is done with (R5); due, lane and bytes are unset */
     struct record_id id;       /* RECORD_ID_NONE: of no schedule */
     struct stored_event found; /* with an id: the pending event of that id as the last written checkpoint knows it; offset -1: none. Looked up when
@@ -345,13 +345,13 @@ struct core_slot_stats {
     bool caught_up;
     bool reading_paused;
     int64_t position;
-    int64_t low_offset; /* C of the last commit that was built */
+    int64_t low_offset; /* C of the last commit that was built, and not aborted */
     uint64_t pending;    /* of all queues */
     uint64_t unwritten_rows;
     uint64_t unwritten_bytes;
     uint32_t buckets;
     uint16_t lanes_apart;    /* with an entry of their own in the last commit's metadata */
-    uint64_t cancelled;      /* events that a cancel ended, in this life of the slot */
+    uint64_t cancelled;      /* events that a cancel ended (or a replacement, while they were under way), in this life of the slot */
     uint64_t replaced;       /* events that a later one of their id replaced */
     uint64_t copied;         /* events copied forward */
     uint64_t skipped;        /* re-appends that a mark ended */

@@ -100,7 +100,7 @@ struct slot {
     int64_t position;        /* everything below was handed over */
     int64_t catch_up_to;     /* R2 */
     int64_t stored_position; /* rows of the store are complete below it */
-    int64_t low_offset;      /* C of the last commit that was built, or as gained */
+    int64_t low_offset;      /* C of the last commit that was built and not aborted, or as gained */
     int64_t low_committed;
     int64_t gained_low;          /* C when the slot was gained */
     int64_t low_committing;

@@ -20,13 +20,14 @@ void slot_position(struct slot *slot, int64_t offset);
 /* Looks whether everything that stood in the partition at the start has been read (R2). */
 void slot_look_caught_up(struct slot *slot);
 
-/* C: the least offset that someone who starts with nothing must still read, if what the queues' outlooks say comes true. O(buckets). */
+/* C: the least offset that someone who starts with nothing must still read, if what the queues' outlooks say comes true. O(unwritten list +
+ * buckets + marks). */
 int64_t slot_low_offset(const struct slot *slot);
 
 /* Back-pressure: pauses and resumes reading, all slots, by what is unwritten. */
 void slot_pressure(struct core *core);
 
-/* Takes the rows that the committed F covers out of the unwritten list, but for those of the plan under way, and releases them. O(list). */
+/* Takes the rows that the committed F covers, and those that were cancelled, out of the unwritten list, but for those of the plan under way, and releases them. O(list). */
 void slot_release_done(struct core *core, struct slot *slot);
 
 /* The same, if the list is more than half full: without room on disk they would stay. */

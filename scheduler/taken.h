@@ -2,7 +2,8 @@
  * The FIFO of a queue: records taken to be delivered, in the order in which they were taken, until the acknowledged prefix passes them.
  *
  * Reports name a record by its sequence number and may come in any order; what counts for the frontier is the prefix
- * (docs/internals/core.md). A ring of at most max_in_flight records.
+ * (docs/internals/core.md). A ring of at most max_in_flight records; with exactly_once of a
+ * transaction's.
  */
 #ifndef TARRY_SCHEDULER_TAKEN_H
 #define TARRY_SCHEDULER_TAKEN_H

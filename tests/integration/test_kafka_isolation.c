@@ -342,14 +342,27 @@ static void test_offset_of_a_time(void **state)
     source_watch_close(&watch);
 }
 
-static struct topic_facts facts_of(const char *topic)
+/* A source for its questions alone. */
+static struct source *open_source(void)
 {
     const struct kafka_property properties[] = {{"bootstrap.servers", bootstrap}};
+    const char *const topics[] = {"in"};
+    struct source_options options = {.properties = properties, .property_count = 1, .group = "g", .instance = "asks", .topics = topics, .topic_count = 1, .wake_fd = -1};
+    struct source *source = NULL;
+    struct error error;
+    assert_true(source_open(&options, &source, &error));
+    return source;
+}
+
+static struct topic_facts facts_of(const char *topic)
+{
+    struct source *source = open_source();
     struct topic_facts facts;
     struct error error;
-    if (!topic_facts_read(properties, 1, topic, 10 * SECONDS, &facts, &error)) {
+    if (!topic_facts_read(source, topic, 10 * SECONDS, &facts, &error)) {
         fail_msg("%s", error.text);
     }
+    source_close(source);
     return facts;
 }
 
@@ -378,9 +391,10 @@ static void test_topic_facts(void **state)
     facts = facts_of("compacted");
     assert_false(facts.deletes);
     assert_true(facts.compacts);
-    const struct kafka_property properties[] = {{"bootstrap.servers", bootstrap}};
+    struct source *source = open_source();
     struct error error;
-    assert_false(topic_facts_read(properties, 1, "no-such-topic", 10 * SECONDS, &facts, &error));
+    assert_false(topic_facts_read(source, "no-such-topic", 10 * SECONDS, &facts, &error));
+    source_close(source);
     assert_int_equal(error.code, ERROR_INVALID);
     assert_non_null(strstr(error.text, "no-such-topic"));
 }
@@ -389,7 +403,6 @@ static void test_topic_facts(void **state)
 static void test_a_silent_broker(void **state)
 {
     (void)state;
-    const struct kafka_property properties[] = {{"bootstrap.servers", bootstrap}};
     struct topic_facts facts;
     struct source_lookup lookup;
     struct source_watch watch;
@@ -405,7 +418,7 @@ static void test_a_silent_broker(void **state)
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
     assert_true(source_watch_clock() - before < 4 * SECONDS);
     before = source_watch_clock();
-    assert_false(topic_facts_read(properties, 1, "facts", 1000, &facts, &error));
+    assert_false(topic_facts_read(watch.source, "facts", 1000, &facts, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
     assert_true(source_watch_clock() - before < 8 * SECONDS);
     kafka_broker_thaw(broker);

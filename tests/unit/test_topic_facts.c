@@ -144,6 +144,18 @@ static void the_longest_texts_are_whole(void **state)
     }
 }
 
+/* A source on these brokers, for its questions alone. */
+static struct source *open_source(const char *brokers)
+{
+    const struct kafka_property properties[] = {{"bootstrap.servers", brokers}};
+    const char *const topics[] = {"in"};
+    struct source_options options = {.properties = properties, .property_count = 1, .group = "g", .instance = "facts", .topics = topics, .topic_count = 1, .wake_fd = -1};
+    struct source *source = NULL;
+    struct error error;
+    assert_true(source_open(&options, &source, &error));
+    return source;
+}
+
 /* Such as the cluster of `tarry demo`: no answer to be had, now or later. */
 static void a_broker_that_knows_no_such_question(void **state)
 {
@@ -151,25 +163,24 @@ static void a_broker_that_knows_no_such_question(void **state)
     struct mock_cluster *cluster = NULL;
     struct error error;
     assert_true(mock_cluster_open(1, &cluster, &error));
-    const struct kafka_property properties[] = {{"bootstrap.servers", mock_cluster_bootstrap(cluster)}};
+    struct source *source = open_source(mock_cluster_bootstrap(cluster));
     struct topic_facts facts;
-    assert_false(topic_facts_read(properties, 1, "in", 10000, &facts, &error));
+    assert_false(topic_facts_read(source, "in", 10000, &facts, &error));
     assert_int_equal(error.code, ERROR_INVALID);
     assert_non_null(strstr(error.text, "topic in"));
+    source_close(source);
     mock_cluster_close(cluster);
 }
 
 static void no_broker(void **state)
 {
     (void)state;
-    const struct kafka_property properties[] = {{"bootstrap.servers", "127.0.0.1:1"}};
-    const struct kafka_property wrong[] = {{"no.such.property", "1"}};
+    struct source *source = open_source("127.0.0.1:1");
     struct topic_facts facts;
     struct error error;
-    assert_false(topic_facts_read(properties, 1, "in", 300, &facts, &error));
+    assert_false(topic_facts_read(source, "in", 300, &facts, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
-    assert_false(topic_facts_read(wrong, 1, "in", 300, &facts, &error));
-    assert_int_equal(error.code, ERROR_INVALID);
+    source_close(source);
 }
 
 int main(void)
