@@ -53,6 +53,9 @@ static enum sink_result judge(struct sink *sink,
         return refuse(report, token, DELIVERY_FAULT, topic->hash, "the record is larger than queue.buffering.max.kbytes; raise that");
     }
     enum delivery_failure failure = sink_failure_of(code);
+    if (code == RD_KAFKA_RESP_ERR__STATE && sink_way_transactional(way)) {
+        failure = DELIVERY_UNDONE; /* the transaction has failed already, for another's sake */
+    }
     if (code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && partition >= 0) {
         failure = DELIVERY_FAULT; /* the topic is known and has not that many */
     }
@@ -98,6 +101,9 @@ enum sink_result sink_send_by(struct sink *sink,
         /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
         return refuse(report, token, DELIVERY_RETRIABLE, topic->hash, "the stored record's headers are damaged");
     }
+    if (sink_way_transactional(way)) {
+        sink_transaction_note_topic(sink, topic);
+    }
     if (sink_way_transactional(way) && sink->transaction->probing) {
         return sink_transaction_hold(sink, topic, partition, key, value, headers, token);
     }
@@ -132,7 +138,7 @@ static enum sink_result send_to(struct sink *sink,
         result = sink_send_by(sink, way, topic, partition, key, value, headers, token, report);
     }
     if (sink->exactly_once) {
-        sink_transaction_sent(sink, result, result == SINK_FAILED ? report->error : "");
+        sink_transaction_sent(sink, result, result == SINK_FAILED ? report : NULL);
     }
     return result;
 }

@@ -27,6 +27,8 @@ struct sink_topic {
     uint64_t hash;
     char name[250];
     bool alone; /* this topic refused a batch: its records go alone from then on, so that their order is kept */
+    bool suspect;         /* with transactions: something of it had one refused, and was not found yet */
+    uint64_t transaction; /* the last one that it was in */
     rd_kafka_topic_t *handles[SINK_WAYS];
 };
 

@@ -8,6 +8,8 @@
 #include "bridge/sink_failure.h"
 #include "bridge/sink_transaction_state.h"
 
+#define ALONE_MOST_MS 60000
+
 bool sink_transaction_ready(const struct sink *sink)
 {
     if (sink->transaction == NULL) {
@@ -99,14 +101,36 @@ void sink_transaction_not_now(struct sink *sink)
     }
 }
 
-void sink_transaction_sent(struct sink *sink, enum sink_result result, const char *words)
+void sink_transaction_note_topic(struct sink *sink, struct sink_topic *topic)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    topic->transaction = transaction->number;
+    transaction->suspect = transaction->suspect || topic->suspect;
+}
+
+void sink_transaction_sent(struct sink *sink, enum sink_result result, const struct sink_report *report)
 {
     struct sink_transaction *transaction = sink->transaction;
     transaction->used = true;
     if (result == SINK_FULL) {
         note_failure(transaction, false, "the local queue had no room for all of it");
     } else if (result == SINK_FAILED) {
-        note_failure(transaction, false, words);
+        note_failure(transaction, report->failure == DELIVERY_UNDONE, report->error);
+    }
+}
+
+/* From now on one record a batch, until a transaction with what is suspected now has committed: others' commits prove nothing. */
+static void go_alone(struct sink_transaction *transaction)
+{
+    transaction->alone_ms = transaction->alone ? transaction->alone_ms : sink_transaction_shared_clock_ms();
+    transaction->alone = true;
+}
+
+static void suspect_hash(struct sink *sink, uint64_t hash)
+{
+    struct sink_topic *topic = sink->topics[hash % SINK_TOPICS];
+    if (topic != NULL && topic->hash == hash) {
+        topic->suspect = true;
     }
 }
 
@@ -129,8 +153,9 @@ bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp
     report->failure = purge ? DELIVERY_UNDONE : report->failure;
     note_failure(transaction, purge, report->error);
     if (way != SINK_WAY_SINGLE && sink_failure_of_batch(code)) {
-        report->failure = DELIVERY_RETRIABLE; /* it may be innocent: its own verdict comes when it goes alone */
-        transaction->alone = true;
+        report->failure = DELIVERY_UNDONE; /* it may be innocent: its own verdict comes when it goes alone */
+        suspect_hash(sink, report->target_hash);
+        go_alone(transaction);
     }
     return !copy;
 }
@@ -197,13 +222,32 @@ void sink_transaction_post(struct sink_transaction *transaction)
     transaction->order = (struct sink_transaction_order){0};
 }
 
-/* The two take turns; the single one goes on until one of its transactions has committed: then whoever spoilt a batch is set aside. */
-static void choose_next(struct sink_transaction *transaction, bool committed)
+/* The suspects were in a transaction that committed: whoever spoilt the other one is set aside. One whose records do not come again (the partition was
+ * lost, or the cache has forgotten it) must not slow down the others for ever. */
+static void look_at_suspects(struct sink *sink, bool committed)
 {
-    if (transaction->way == SINK_WAY_SINGLE && committed) {
-        transaction->alone = false;
-        transaction->probing = false;
+    struct sink_transaction *transaction = sink->transaction;
+    bool cleared = transaction->way == SINK_WAY_SINGLE && committed && transaction->suspect;
+    bool too_long = transaction->alone && sink_transaction_shared_clock_ms() - transaction->alone_ms > ALONE_MOST_MS;
+    if (!cleared && !too_long) {
+        return;
     }
+    transaction->alone = false;
+    transaction->probing = false;
+    for (size_t i = 0; i < SINK_TOPICS; i++) {
+        if (sink->topics[i] != NULL) {
+            sink->topics[i]->suspect = false;
+        }
+    }
+}
+
+/* The two take turns; the single one goes on until the suspects are cleared. */
+static void choose_next(struct sink *sink, bool committed)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    look_at_suspects(sink, committed);
+    transaction->number++;
+    transaction->suspect = false;
     if (transaction->way == transaction->turn) {
         transaction->turn = transaction->turn == SINK_WAY_FIRST ? SINK_WAY_SECOND : SINK_WAY_FIRST;
     }
@@ -229,12 +273,20 @@ static void word_error(const struct sink_transaction *transaction, const char *p
     snprintf(error, SINK_ERROR_MAX, "%s", own ? transaction->error : producer_words);
 }
 
-/* All were thrown out for one topic, and nobody said which: the next one will tell. */
-static void find_topic(struct sink_transaction *transaction, rd_kafka_resp_err_t code)
+/* All were thrown out for one topic, and nobody said which: it is one of those that were in it, and going topic by topic will tell. */
+static void find_topic(struct sink *sink, rd_kafka_resp_err_t code)
 {
-    if (transaction->failed && transaction->purge_only && sink_failure_of(code) == DELIVERY_FAULT) {
-        transaction->alone = true;
-        transaction->probing = true;
+    struct sink_transaction *transaction = sink->transaction;
+    if (!transaction->failed || !transaction->purge_only || sink_failure_of(code) != DELIVERY_FAULT) {
+        return;
+    }
+    go_alone(transaction);
+    transaction->probing = true;
+    for (size_t i = 0; i < SINK_TOPICS; i++) {
+        struct sink_topic *topic = sink->topics[i];
+        if (topic != NULL && topic->transaction == transaction->number) {
+            topic->suspect = true;
+        }
     }
 }
 
@@ -264,8 +316,8 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
     result->error[0] = '\0';
     if (!result->committed && !transaction->told) {
         word_error(transaction, words, result->error);
-        find_topic(transaction, code);
+        find_topic(sink, code);
     }
-    choose_next(transaction, result->committed);
+    choose_next(sink, result->committed);
     return true;
 }

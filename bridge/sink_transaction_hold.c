@@ -111,7 +111,7 @@ static bool hand_on(struct sink *sink, const struct sink_transaction_held *held,
                                            rd_kafka_headers_copy(held->headers), held->token, report);
     *failed = result == SINK_FAILED;
     if (*failed) {
-        sink_transaction_sent(sink, result, report->error);
+        sink_transaction_sent(sink, result, report);
     }
     return result != SINK_FULL;
 }

@@ -24,6 +24,7 @@ bool sink_transaction_open(struct sink *sink, struct error *error)
     made->way = SINK_WAY_FIRST;
     made->turn = SINK_WAY_FIRST;
     made->copied_end = -1;
+    made->number = 1; /* 0: a topic that was in none */
     if (!start_thread(made)) {
         sink_transaction_shared_free(made->shared);
         free(made);

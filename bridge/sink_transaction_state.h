@@ -62,6 +62,9 @@ struct sink_transaction {
     enum sink_way way;  /* where the current transaction, or the next one, is */
     enum sink_way turn; /* whose turn it is of the two */
     bool alone;         /* a broker refused a batch, or a topic: one record a batch until a transaction has committed so */
+    uint64_t number;    /* of the current one */
+    bool suspect;       /* a topic is in it that had one refused: its commit clears that */
+    int64_t alone_ms;   /* since when `alone` */
     bool used;          /* something was sent, or was to be sent, since the last end */
     bool failed;        /* something of it failed or was not taken */
     bool purge_only;    /* `error` is only of one that had to go because of another */
@@ -124,8 +127,11 @@ enum sink_way sink_transaction_way(const struct sink *sink);
 /* The token of copies: their reports are not handed out. */
 void *sink_transaction_copy_token(struct sink *sink);
 
-/* A record was sent, or was to be sent, in the current transaction; `words` say why it was not taken. */
-void sink_transaction_sent(struct sink *sink, enum sink_result result, const char *words);
+/* A record was sent, or was to be sent, in the current transaction; `report` says why it was not taken, NULL: it was, or the queue is full. */
+void sink_transaction_sent(struct sink *sink, enum sink_result result, const struct sink_report *report);
+
+/* A record of this topic goes into it. */
+void sink_transaction_note_topic(struct sink *sink, struct sink_topic *topic);
 
 /* A report of a transactional producer: keeps what it means for the transaction. False: it is not to be handed out. */
 bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp_err_t code, struct sink_report *report);

@@ -163,6 +163,7 @@ static void set_trouble(struct sink_transaction_shared *shared, const struct fai
         return;
     }
     pthread_mutex_lock(&shared->lock);
+    bool news = shared->trouble[0] == '\0';
     if (failure->code == RD_KAFKA_RESP_ERR__TIMED_OUT) {
         snprintf(shared->trouble, sizeof shared->trouble,
                  "no answer yet from the transaction coordinator of %s: brokers are away, or a transaction that a former process of this name "
@@ -170,6 +171,9 @@ static void set_trouble(struct sink_transaction_shared *shared, const struct fai
                  shared->id);
     } else {
         snprintf(shared->trouble, sizeof shared->trouble, "transactional id %s: %s", shared->id, failure->words);
+    }
+    if (news) {
+        sink_transaction_shared_wake(shared); /* it tells */
     }
     pthread_mutex_unlock(&shared->lock);
 }

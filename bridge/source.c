@@ -211,7 +211,7 @@ void source_poll(struct source *source, struct source_event *event)
         }
         source_group_apply(source);
     }
-    if (source->reader != NULL && !source_group_waiting(source)) {
+    if (source->reader != NULL && !source->reader_kept && !source_group_waiting(source)) {
         source_read_close(source); /* all have started: its connections and threads are needed no more */
     }
 }

@@ -80,7 +80,9 @@ static bool ask_high(struct source *source, const char *topic, int32_t partition
 
 bool source_high(struct source *source, const char *topic, int32_t partition, int timeout_ms, int64_t *high, struct error *error)
 {
-    return ask_high(source, topic, partition, clock_ms() + timeout_ms, high, error);
+    bool known = ask_high(source, topic, partition, clock_ms() + timeout_ms, high, error);
+    source->reader_kept = !known; /* its connection may come to stand until the next attempt */
+    return known;
 }
 
 bool source_look_up(struct source *source,

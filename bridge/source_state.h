@@ -69,6 +69,7 @@ struct source {
     bool troubled;     /* TROUBLE without a topic was said and no CONNECTED since */
     bool fatal_said;
     rd_kafka_t *reader; /* the consumer for single questions (anchors, high watermarks); lives while partitions wait for their start */
+    bool reader_kept;   /* an answer by it is still to come */
     rd_kafka_t *asker;  /* fetches nothing, so that no answer waits behind a fetch; NULL: nothing was asked yet; lives with the source */
     struct kafka_handle_ending *reader_ending; /* the last one that is no longer needed, on its way down */
     struct kafka_property *properties; /* copies, for the reader */

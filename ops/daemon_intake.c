@@ -262,7 +262,9 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
         if (item->as_refused && report->failure == DELIVERY_UNKNOWN_TOPIC) {
             daemon_refused_missing(daemon, item->source_index);
         }
-        in_flight_note(&daemon->in_flight, item, report->error);
+        if (report->failure != DELIVERY_UNDONE) { /* thousands of neighbours must not push the culprit's words out */
+            in_flight_note(&daemon->in_flight, item, report->error);
+        }
     }
     if (partition != NULL && partition->gained && partition->epoch == item->epoch) {
         struct input *input =

@@ -12,6 +12,7 @@
 #define RETRY_MS 1000
 #define RETRIES_SLOWER 5  /* the pause between attempts grows up to so many RETRY_MS */
 #define LEAVE_MS 3000     /* what is in flight gets this long before a partition is given up */
+#define FAILED_WAITS 2    /* after a failed look-up none is made for so many times as long as it took */
 #define OPEN_AT_ONCE 16   /* in one turn, and */
 #define OPEN_MS 200       /* none is begun later in it, so that deliveries go on between */
 
@@ -164,12 +165,12 @@ static bool add_retired_lanes(struct daemon *daemon, const struct metadata *meta
     return true;
 }
 
-static void free_stored(struct opening *opening)
+static void free_stored(struct store_partition *stored)
 {
-    free(opening->stored.buckets);
-    free(opening->stored.marks);
-    free(opening->stored.skips);
-    opening->stored = (struct store_partition){0};
+    free(stored->buckets);
+    free(stored->marks);
+    free(stored->skips);
+    *stored = (struct store_partition){0};
 }
 
 static bool drop_checkpoint(struct daemon *daemon, const struct partition *partition, struct opening *opening, struct error *error)
@@ -182,7 +183,7 @@ static bool drop_checkpoint(struct daemon *daemon, const struct partition *parti
                   LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
                   "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
     }
-    free_stored(opening);
+    free_stored(&opening->stored);
     return store_forget_slot(daemon->store, partition->slot, error) &&
            store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error);
 }
@@ -261,8 +262,8 @@ static void tell_outcome(struct partition *partition, const struct opening *open
 /* False: it is tried again later. */
 static bool open_one(struct daemon *daemon, struct partition *partition)
 {
-    struct opening *opening = memory_new(1, sizeof(*opening));
     struct error error = {0};
+    struct opening *opening = memory_new(1, sizeof(*opening));
     bool done = look_up(daemon, partition, opening, &error) && gather(daemon, partition, opening, &error);
     if (done) {
         identity_decide(&opening->facts, &opening->decision);
@@ -276,7 +277,7 @@ static bool open_one(struct daemon *daemon, struct partition *partition)
         partition->failures += partition->failures < RETRIES_SLOWER;
         partition->retry_at_ms = clock_mono().ms + (int64_t)partition->failures * RETRY_MS; /* the attempt itself took its time */
     }
-    free_stored(opening);
+    free_stored(&opening->stored);
     free(opening);
     return done;
 }
@@ -353,10 +354,12 @@ static struct partition *next_to_open(const struct daemon *daemon)
 /* Each may hold the owner up, one that fails for seconds: then the others wait for the next turn, too. */
 static void open_some(struct daemon *daemon)
 {
-    bool done = !daemon->stopping && !writer_busy(daemon->writer) && daemon_transaction_settled(daemon);
+    bool done = daemon->now.mono.ms >= daemon->open_at_ms && !daemon->stopping && !writer_busy(daemon->writer) && daemon_transaction_settled(daemon);
     while (done && daemon->gained_count < OPEN_AT_ONCE && clock_mono().ms - daemon->now.mono.ms < OPEN_MS) {
         struct partition *partition = next_to_open(daemon);
+        int64_t began_ms = clock_mono().ms;
         done = partition != NULL && open_one(daemon, partition);
+        daemon->open_at_ms = done || partition == NULL ? 0 : clock_mono().ms + (clock_mono().ms - began_ms) * FAILED_WAITS;
     }
 }
 
@@ -384,8 +387,9 @@ int64_t daemon_open_deadline(const struct daemon *daemon)
         }
         bool retries = (partition->state == PARTITIONS_OPENING && !writer_busy(daemon->writer)) ||
                        (partition->state == PARTITIONS_DRAINING && partition->restart);
-        if (retries && !daemon->stopping && settled && partition->retry_at_ms < least) {
-            least = partition->retry_at_ms;
+        int64_t at_ms = partition->retry_at_ms > daemon->open_at_ms ? partition->retry_at_ms : daemon->open_at_ms;
+        if (retries && !daemon->stopping && settled && at_ms < least) {
+            least = at_ms;
         }
         if (partition->state == PARTITIONS_LEAVING && partition->leave_by_ms < least) {
             least = partition->leave_by_ms;

@@ -104,6 +104,7 @@ struct daemon {
     bool connected;
     bool was_connected;
     char trouble[256];
+    int64_t open_at_ms;  /* no look-up of a partition before, monotonic: a failed one held the owner up */
     int64_t probe_at_ms; /* while there is trouble: when to ask whether it is over, monotonic */
     int64_t failure_told_ms[LANES_MAX]; /* when a failing lane was last told of, monotonic; 0: never */
     bool sink_full;

@@ -148,6 +148,8 @@ static void find_end(struct daemon *daemon)
         hand_over(daemon, &daemon->result);
         return;
     }
+    log_write(LOG_LEVEL_WARNING, "transaction_end_unknown", LOG_FIELDS(LOG_TEXT("topic", partition->topic)),
+              "copies were written and the broker did not say where: %s; nothing leaves until that is known, it is asked again", error.text);
     daemon->end_at_ms = daemon->now.mono.ms + END_ASK_MS + END_AGAIN_MS; /* `now` is of before the question */
 }
 

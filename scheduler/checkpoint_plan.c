@@ -62,6 +62,14 @@ static bool erases_in(const struct slot *slot, struct bucket_id id)
     return found;
 }
 
+/* Rows are moved out of the bucket by this plan, or into it. */
+static bool is_split_now(const struct queue *queue, struct bucket_id id, struct now now)
+{
+    struct bucket_id parent = id.level + 1 < BUCKET_LEVELS ? bucket_parent(id) : id;
+    bool into = parent.level != id.level && bucket_table_find(&queue->buckets, parent.level, parent.number) != NULL && is_split_due(queue, parent, now);
+    return into || (id.level > 0 && is_split_due(queue, id, now));
+}
+
 /* First what was below C already when the slot was gained: those rows were counted as pending then, the others were counted off when they were moved
  * (checkpoint_plan_answer.c). What is split or erased now is not trimmed in the same plan, so that the numbers stay clear. */
 static void plan_trims(struct checkpoint *checkpoint, const struct slot *slot, const struct queue *queue, struct now now, uint64_t *budget)
@@ -70,7 +78,7 @@ static void plan_trims(struct checkpoint *checkpoint, const struct slot *slot, c
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count && *budget > 0; i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (!checkpoint_plan_trims(slot, queue, stats) || (level > 0 && is_split_due(queue, stats->id, now)) ||
+            if (!checkpoint_plan_trims(slot, queue, stats) || is_split_now(queue, stats->id, now) ||
                 (stats->least_offset < slot->gained_low && erases_in(slot, stats->id))) {
                 continue;
             }

@@ -24,12 +24,45 @@ static void forget_coarse(struct slot *slot)
     }
 }
 
-static void forget_bucket(const struct slot *slot, struct bucket_id id)
+/* The statistics of a bucket after the plan, NULL: the answer does not name it. */
+static const struct bucket_stats *after(const struct input_checkpoint *answer, slot_index slot, struct bucket_id bucket)
+{
+    for (size_t i = 0; i < answer->touched_count; i++) {
+        if (answer->touched[i].slot == slot && bucket_compare(answer->touched[i].stats.id, bucket) == 0) {
+            return &answer->touched[i].stats;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t count_puts(const struct checkpoint_slot *part, struct bucket_id bucket)
+{
+    uint64_t puts = 0;
+    for (size_t i = 0; i < part->row_count; i++) {
+        puts += bucket_compare(part->rows[i].bucket, bucket) == 0;
+    }
+    return puts;
+}
+
+/* What the plan took out of a bucket, as statistics; the store may have done a part of it only. */
+static struct bucket_stats gone_of(const struct checkpoint_slot *part, const struct bucket_stats *before, const struct bucket_stats *now)
+{
+    struct bucket_stats gone = *before;
+    if (now != NULL && now->count > 0) {
+        uint64_t puts = count_puts(part, before->id);
+        gone.count = before->count + puts - now->count;
+        gone.bytes = puts == 0 ? before->bytes - now->bytes : before->bytes / before->count * gone.count;
+    }
+    return gone;
+}
+
+static void forget_bucket(const struct slot *slot, const struct checkpoint_slot *part, const struct input_checkpoint *answer, struct bucket_id id)
 {
     struct queue *queue = slot->queues[id.lane];
     const struct bucket_stats *stats = bucket_table_find(&queue->buckets, id.level, id.number);
     if (stats != NULL) {
-        window_bucket_gone(queue, stats);
+        struct bucket_stats gone = gone_of(part, stats, after(answer, part->slot, id));
+        window_bucket_gone(queue, &gone);
         bucket_table_set(&queue->buckets, &(struct bucket_stats){.id = id});
     }
 }
@@ -55,7 +88,7 @@ static void count_anew(const struct slot *slot)
     }
 }
 
-static void part_answered(struct core *core, const struct checkpoint_slot *part, bool written, struct now now)
+static void part_answered(struct core *core, const struct checkpoint_slot *part, const struct input_checkpoint *answer, struct now now)
 {
     struct slot *slot = slot_find(core, part->slot, part->epoch);
     if (slot == NULL) {
@@ -63,7 +96,7 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
         return;
     }
     forget_coarse(slot);
-    if (!written) {
+    if (answer->result != CHECKPOINT_WRITTEN) {
         slot->unwritten.planned = 0;
         slot->unsaved = slot->unsaved || part->keeps_frontier;
         slot->text_behind = true;
@@ -72,7 +105,7 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
     }
     core->stats.rows_written += slot->unwritten.planned;
     for (size_t i = 0; i < part->drop_count; i++) {
-        forget_bucket(slot, part->drops[i]);
+        forget_bucket(slot, part, answer, part->drops[i]);
     }
     while (slot->unwritten.planned > 0) {
         struct unwritten_row row = unwritten_pop(&slot->unwritten);
@@ -85,15 +118,6 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
     slot->written_at_ms = now.mono.ms;
 }
 
-static uint64_t count_puts(const struct checkpoint_slot *part, struct bucket_id bucket)
-{
-    uint64_t puts = 0;
-    for (size_t i = 0; i < part->row_count; i++) {
-        puts += bucket_compare(part->rows[i].bucket, bucket) == 0;
-    }
-    return puts;
-}
-
 /* Rows of a checkpoint older than C that are gone now: they counted as pending, as nobody had looked at them. */
 static void count_trimmed(const struct checkpoint_slot *part, const struct checkpoint_trim *trim, struct slot *slot, const struct bucket_stats *now)
 {
@@ -102,21 +126,18 @@ static void count_trimmed(const struct checkpoint_slot *part, const struct check
     if (before == NULL || trim->below_offset > slot->gained_low || bucket_start_ms(trim->bucket) <= queue->counted.due_ms) {
         return;
     }
-    uint64_t gone = before->count + count_puts(part, trim->bucket) - now->count;
-    uint64_t bytes = before->bytes / before->count * gone;
-    queue->pending -= gone;
-    queue->pending_bytes -= bytes < queue->pending_bytes ? bytes : queue->pending_bytes;
+    struct bucket_stats gone = gone_of(part, before, now);
+    queue->pending -= gone.count;
+    queue->pending_bytes -= gone.bytes < queue->pending_bytes ? gone.bytes : queue->pending_bytes;
 }
 
 static void trimmed(struct core *core, const struct checkpoint_slot *part, const struct input_checkpoint *answer)
 {
     struct slot *slot = slot_find(core, part->slot, part->epoch);
     for (size_t i = 0; slot != NULL && i < part->trim_count; i++) {
-        for (size_t j = 0; j < answer->touched_count; j++) {
-            const struct checkpoint_touched *touched = &answer->touched[j];
-            if (touched->slot == part->slot && bucket_compare(touched->stats.id, part->trims[i].bucket) == 0) {
-                count_trimmed(part, &part->trims[i], slot, &touched->stats);
-            }
+        const struct bucket_stats *now = after(answer, part->slot, part->trims[i].bucket);
+        if (now != NULL) {
+            count_trimmed(part, &part->trims[i], slot, now);
         }
     }
 }
@@ -139,7 +160,7 @@ void checkpoint_plan_answered(struct core *core, const struct input_checkpoint *
     }
     checkpoint->under_way = false;
     for (size_t i = 0; i < checkpoint->slot_count; i++) {
-        part_answered(core, &checkpoint->slots[i], written, now);
+        part_answered(core, &checkpoint->slots[i], answer, now);
     }
     for (size_t i = 0; written && i < checkpoint->slot_count; i++) {
         trimmed(core, &checkpoint->slots[i], answer);

@@ -10,7 +10,6 @@
 #include "scheduler/copy_forward.h"
 #include "scheduler/queue.h"
 
-#define LIMIT_LEAST 16u
 #define NEXT_MS 2         /* for the next record */
 
 bool transaction_admits(const struct core *core, const struct queue *queue)
@@ -275,7 +274,7 @@ static void adapt(struct core *core, bool committed, struct now now)
         transaction->not_before_ms = now.mono.ms + (wait < core->options.retry_max_ms ? wait : core->options.retry_max_ms);
     }
     if (!committed && transaction->full) {
-        transaction->limit = transaction->records / 2 > LIMIT_LEAST ? transaction->records / 2 : LIMIT_LEAST;
+        transaction->limit = transaction->records > 1 ? transaction->records / 2 : 1;
     } else if (committed && transaction->limit < core->options.transaction_records_max) {
         transaction->limit += transaction->limit / 8 + 1;
     }

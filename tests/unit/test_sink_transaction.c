@@ -274,7 +274,7 @@ static void test_refused_batch_is_taken_apart(void **state)
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "MSG_SIZE_TOO_LARGE"));
     assert_int_equal(watch->count, 10);
-    assert_int_equal(count_reports(watch, 0, false, DELIVERY_RETRIABLE), 10); /* nobody is called at fault yet */
+    assert_int_equal(count_reports(watch, 0, false, DELIVERY_UNDONE), 10); /* nobody is called at fault yet */
 
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
     send_some(watch, 10);
@@ -287,6 +287,28 @@ static void test_refused_batch_is_taken_apart(void **state)
     for (size_t i = 0; i < 4; i++) { /* and by the two again */
         commit_soon(fixture, 9);
     }
+}
+
+/* The suspect's lane waits a little, and others go on: what they commit does not clear it. */
+static void test_others_commits_clear_nobody(void **state)
+{
+    struct fixture *fixture = *state;
+    struct sink_watch *watch = open_watch(fixture, slow);
+    struct sink_watch_row other = {.target = "other", .partition = 0, .key = span_of_text("k"), .value = span_of_text("")};
+    mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
+    send_some(watch, 3);
+    struct sink_transaction_result result = end(fixture);
+    assert_false(result.committed);
+    for (size_t i = 0; i < 3; i++) {
+        sink_watch_send(watch, &other, OUTPUT_HEADERS_NONE);
+        result = end(fixture);
+        assert_committed(&result);
+    }
+    mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
+    send_some(watch, 3);
+    result = end(fixture);
+    assert_false(result.committed);
+    assert_int_equal(count_reports(watch, 6, false, DELIVERY_FAULT), 1);
 }
 
 /* The coordinator refuses a topic, and librdkafka throws out everything without a word on which: it is found, and it alone. */
@@ -645,6 +667,7 @@ int main(void)
         WITH(test_reports_come_before_the_result),
         WITH(test_nothing_goes_in_before_it_is_ready_or_while_it_ends),
         WITH(test_refused_batch_is_taken_apart),
+        WITH(test_others_commits_clear_nobody),
         WITH(test_refused_topic_is_found),
         WITH(test_abort_and_close_while_a_topic_is_looked_for),
         WITH(test_full_queue_aborts),
