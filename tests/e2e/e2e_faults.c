@@ -179,6 +179,19 @@ static struct stage *add_stage(unsigned mode)
     return stage;
 }
 
+/* No process has bound the others' yet, so a free one may be one of theirs. */
+static int port_of_its_own(size_t index)
+{
+    int port = http_free_port();
+    for (size_t i = 0; i < index; i++) {
+        if (stages[i]->http_port == port) {
+            port = http_free_port();
+            i = SIZE_MAX; /* from the first again */
+        }
+    }
+    return port;
+}
+
 static void open_all(void)
 {
     pthread_t threads[STAGES_MAX];
@@ -194,7 +207,7 @@ static void open_all(void)
         stage->folder = temp_directory("tarry-faults");
         stage->config_path = temp_path(stage->folder, "tarry.yaml");
         stage->log_path = temp_path(stage->folder, "tarry.log");
-        stage->http_port = http_free_port();
+        stage->http_port = port_of_its_own(i);
         configure(stage);
         stage->producer = kafka_client_producer_open(mock_cluster_bootstrap(stage->cluster), NULL);
         /* the first record waits a second for its place and the producer's id: all stages' at the same time */
