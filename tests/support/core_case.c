@@ -2,7 +2,13 @@
 #include "tests/support/core_case.h"
 
 #include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #include "base/memory.h"
 #include "scheduler/bucket.h"
@@ -514,4 +520,44 @@ struct core_slot_stats core_case_slot(const struct core_case *test)
     struct core_slot_stats stats;
     core_slot_stats(test->core, 0, &stats);
     return stats;
+}
+
+void core_case_expect_delivers(const struct core_case *test, int64_t from, int64_t to)
+{
+    assert_int_equal(core_case_count(test, COMMAND_DELIVER), to - from);
+    for (int64_t i = from; i < to; i++) {
+        assert_int_equal(core_case_deliver(test, (size_t)(i - from))->key.offset, i);
+    }
+}
+
+const struct partition_frontier *core_case_only_frontier(const struct core_case *test)
+{
+    assert_int_equal(core_case_transaction(test)->slot_count, 1);
+    assert_int_equal(core_case_transaction(test)->slots[0].slot, 0);
+    assert_int_equal(core_case_transaction(test)->slots[0].epoch, 1);
+    return core_case_transaction(test)->slots[0].frontier;
+}
+
+void core_case_commit_all(struct core_case *test)
+{
+    for (size_t i = 0; i < core_case_count(test, COMMAND_DELIVER); i++) {
+        const struct command_deliver *deliver = core_case_deliver(test, i);
+        core_case_delivered(test, deliver->lane, deliver->sequence);
+    }
+    core_case_transacted(test, TRANSACTION_COMMITTED, 0);
+}
+
+void core_case_expect_ended(const struct core_case *test, uint64_t cancelled, uint64_t replaced, uint64_t skipped)
+{
+    assert_int_equal(core_case_slot(test).cancelled, cancelled);
+    assert_int_equal(core_case_slot(test).replaced, replaced);
+    assert_int_equal(core_case_slot(test).skipped, skipped);
+}
+
+int64_t core_case_next_low(struct core_case *test)
+{
+    core_case_wait(test, 250);
+    int64_t low = core_case_commit(test)->low_offset;
+    core_case_settle(test);
+    return low;
 }

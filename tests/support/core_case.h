@@ -123,4 +123,18 @@ void core_case_run(struct core_case *test, int64_t until_ms);
 struct core_queue_stats core_case_queue(const struct core_case *test, lane_index lane);
 struct core_slot_stats core_case_slot(const struct core_case *test);
 
+/* The step sent exactly the records of offsets from .. to - 1, in that order. */
+void core_case_expect_delivers(const struct core_case *test, int64_t from, int64_t to);
+
+/* The frontier of the step's transaction, which must be slot 0's alone. Borrowed as the command is. */
+const struct partition_frontier *core_case_only_frontier(const struct core_case *test);
+
+/* Reports all that the last step sent as delivered, and its transaction as committed; the next step takes it in. */
+void core_case_commit_all(struct core_case *test);
+
+void core_case_expect_ended(const struct core_case *test, uint64_t cancelled, uint64_t replaced, uint64_t skipped);
+
+/* The C of the next commit, which is acknowledged. */
+int64_t core_case_next_low(struct core_case *test);
+
 #endif

@@ -28,22 +28,6 @@ static void write_all(struct core_case *test)
     core_case_settle(test);
 }
 
-static void expect_ended(const struct core_case *test, uint64_t cancelled, uint64_t replaced, uint64_t skipped)
-{
-    assert_int_equal(core_case_slot(test).cancelled, cancelled);
-    assert_int_equal(core_case_slot(test).replaced, replaced);
-    assert_int_equal(core_case_slot(test).skipped, skipped);
-}
-
-/* The C of the next commit, which is acknowledged. */
-static int64_t next_low(struct core_case *test)
-{
-    core_case_wait(test, 250);
-    int64_t low = core_case_commit(test)->low_offset;
-    core_case_settle(test);
-    return low;
-}
-
 /* ------------------------------------------------------------------------------------ where the event may be */
 
 static void test_cancel_of_what_is_not_written_yet(void **state)
@@ -54,7 +38,7 @@ static void test_cancel_of_what_is_not_written_yet(void **state)
     core_case_event(test, 0, DAY, 0, A);
     core_case_cancel(test, 1, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
     assert_int_equal(core_case_queue(test, 0).pending_bytes, 0);
     core_case_wait(test, 50);
@@ -82,11 +66,11 @@ static void test_cancel_of_what_is_written(void **state)
     assert_int_equal(test->row_count, 2);
     core_case_cancel(test, 2, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_in_range(core_next_deadline(test->core).mono.ms - test->mono_ms, 0, test->options.checkpoint_ms);
     core_case_cancel(test, 3, A); /* the store still knows of it */
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
     assert_int_equal(core_case_queue(test, 0).pending_bytes, CORE_CASE_ROW_BYTES);
     core_case_wait(test, 100);
@@ -110,7 +94,7 @@ static void test_cancel_of_what_is_being_written(void **state)
     assert_int_equal(core_case_plan(test)->row_count, 1);
     core_case_cancel(test, 1, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     core_case_written(test);
     core_case_step(test);
     assert_int_equal(test->released, 1);
@@ -118,7 +102,7 @@ static void test_cancel_of_what_is_being_written(void **state)
     assert_int_equal(core_case_plan(test)->erase_count, 1);
     core_case_settle(test);
     assert_int_equal(test->row_count, 0);
-    assert_int_equal(next_low(test), 2);
+    assert_int_equal(core_case_next_low(test), 2);
 }
 
 static void test_cancel_of_what_is_in_the_window(void **state)
@@ -166,7 +150,7 @@ static void test_cancel_of_what_waits_after_a_failure(void **state)
     core_case_step(test);
     core_case_cancel(test, 1, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
     core_case_wait(test, 1000);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
@@ -185,7 +169,7 @@ static void test_cancel_of_what_is_in_flight_and_arrives(void **state)
     core_case_delivered(test, 0, 0);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
 }
 
 static void test_cancel_of_what_is_in_flight_and_fails(void **state)
@@ -199,7 +183,7 @@ static void test_cancel_of_what_is_in_flight_and_fails(void **state)
     core_case_failed(test, 0, 0, DELIVERY_RETRIABLE);
     core_case_delivered(test, 0, 1);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
     assert_false(core_case_queue(test, 0).held);
     core_case_wait(test, 1000);
@@ -235,10 +219,10 @@ static void test_cancel_of_what_is_in_an_aborted_transaction(void **state)
     core_case_delivered(test, 0, 0);
     core_case_delivered(test, 0, 1);
     core_case_step(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 1);
     assert_int_equal(core_case_deliver(test, 0)->key.offset, 1);
     assert_int_equal(core_case_transaction(test)->slots[0].frontier->low_offset, 3);
@@ -273,11 +257,11 @@ static void test_cancel_of_nothing(void **state)
     core_case_event(test, 0, DAY, 0, A);
     core_case_cancel(test, 1, B);
     core_case_step(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     core_case_cancel(test, 2, A);
     core_case_cancel(test, 3, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0); /* the second found nothing any more */
+    core_case_expect_ended(test, 1, 0, 0); /* the second found nothing any more */
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
 
@@ -294,7 +278,7 @@ static void test_cancel_of_what_was_delivered(void **state)
     struct stored_event found = {0, CORE_CASE_WALL + 500, -1, CORE_CASE_ROW_BYTES, 0};
     test->inputs[0].as.record.found = found;
     core_case_step(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
 
@@ -304,14 +288,14 @@ static void test_newer_event_replaces(void **state)
     core_case_event(test, 0, 1000, 0, A);
     core_case_event(test, 1, 2000, 0, A);
     core_case_step(test);
-    expect_ended(test, 0, 1, 0);
+    core_case_expect_ended(test, 0, 1, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
     write_all(test);
     assert_int_equal(test->row_count, 1);
     assert_int_equal(test->rows[0].offset, 1);
     core_case_event(test, 2, 1500, 0, A); /* and that one, from the disk */
     core_case_step(test);
-    expect_ended(test, 0, 2, 0);
+    core_case_expect_ended(test, 0, 2, 0);
     core_case_run(test, 3000);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 2);
@@ -325,7 +309,7 @@ static void test_event_after_a_cancel_is_one(void **state)
     core_case_cancel(test, 1, A);
     core_case_event(test, 2, 1000, 0, A);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 2);
@@ -380,7 +364,7 @@ static void test_cancelled_row_that_is_loaded_is_let_fall(void **state)
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 1);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
 }
 
 /* What was never written is not erased: a plan that leaves rows out must not take it for gone, or it would be written after all. */
@@ -425,7 +409,7 @@ static void test_replaced_row_does_not_take_its_id_along(void **state)
     assert_int_equal(test->released, 1);
     core_case_cancel(test, 2, A);
     core_case_step(test);
-    expect_ended(test, 1, 1, 0);
+    core_case_expect_ended(test, 1, 1, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
 
@@ -476,7 +460,7 @@ static void test_event_cancelled_in_flight_is_erased(void **state)
     expect_erased_from_the_checkpoint(test);
     core_case_failed(test, 0, 0, DELIVERY_RETRIABLE);
     core_case_step(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
 }
 
@@ -488,7 +472,7 @@ static void test_event_cancelled_before_its_commit_is_erased(void **state)
     core_case_delivered(test, 0, 0);
     core_case_step(test);
     expect_erased_from_the_checkpoint(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
 }
 
@@ -499,7 +483,7 @@ static void test_event_cancelled_after_a_failure_is_erased(void **state)
     core_case_failed(test, 0, 0, DELIVERY_RETRIABLE);
     core_case_step(test);
     expect_erased_from_the_checkpoint(test);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
     core_case_run(test, 2 * DAY);
     assert_int_equal(test->fired_count, 1);

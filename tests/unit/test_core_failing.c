@@ -17,32 +17,6 @@ static struct core_case *begin(void **state, int lanes)
 }
 
 /* Reports on all that the last step sent, and the end of its transaction. */
-static void commit_all(struct core_case *test)
-{
-    for (size_t i = 0; i < core_case_count(test, COMMAND_DELIVER); i++) {
-        const struct command_deliver *deliver = core_case_deliver(test, i);
-        core_case_delivered(test, deliver->lane, deliver->sequence);
-    }
-    core_case_transacted(test, TRANSACTION_COMMITTED, 0);
-}
-
-/* The step sent exactly the records of offsets from .. to - 1, in that order. */
-static void expect_delivers(const struct core_case *test, int64_t from, int64_t to)
-{
-    assert_int_equal(core_case_count(test, COMMAND_DELIVER), to - from);
-    for (int64_t i = from; i < to; i++) {
-        assert_int_equal(core_case_deliver(test, (size_t)(i - from))->key.offset, i);
-    }
-}
-
-static const struct partition_frontier *only_frontier(const struct core_case *test)
-{
-    assert_int_equal(core_case_transaction(test)->slot_count, 1);
-    assert_int_equal(core_case_transaction(test)->slots[0].slot, 0);
-    assert_int_equal(core_case_transaction(test)->slots[0].epoch, 1);
-    return core_case_transaction(test)->slots[0].frontier;
-}
-
 static void test_failed_lane_goes_alone_and_holds_nobody_up(void **state)
 {
     struct core_case *test = begin(state, 2);
@@ -54,20 +28,20 @@ static void test_failed_lane_goes_alone_and_holds_nobody_up(void **state)
     core_case_delivered(test, 1, 0);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 1, 2); /* the other lane's, without it */
-    assert_int_equal(only_frontier(test)->low_offset, 0);
-    commit_all(test);
+    core_case_expect_delivers(test, 1, 2); /* the other lane's, without it */
+    assert_int_equal(core_case_only_frontier(test)->low_offset, 0);
+    core_case_commit_all(test);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 1).pending, 0);
     core_case_wait(test, 100);
-    expect_delivers(test, 0, 1);
+    core_case_expect_delivers(test, 0, 1);
     core_case_record(test, 2, 0, 1);
     core_case_step(test);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0); /* one at a time */
     core_case_failed(test, 0, 0, DELIVERY_RETRIABLE);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 2, 3);
+    core_case_expect_delivers(test, 2, 3);
     assert_false(core_case_deliver(test, 0)->again); /* it was in none that was aborted */
 }
 
@@ -80,8 +54,8 @@ static void test_recovered_lane_goes_with_the_others_again(void **state)
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
     core_case_wait(test, 100);
-    expect_delivers(test, 0, 1);
-    commit_all(test);
+    core_case_expect_delivers(test, 0, 1);
+    core_case_commit_all(test);
     core_case_record(test, 1, 0, 0);
     core_case_record(test, 2, 0, 1);
     core_case_step(test);
@@ -122,7 +96,7 @@ static void expect_failed_lane_gets_its_turn(struct core_case *test, bool apart)
         core_case_record(test, 2 + turns, 0, 1);
         core_case_step(test);
     }
-    expect_delivers(test, 0, 1);
+    core_case_expect_delivers(test, 0, 1);
 }
 
 static void test_failed_lane_is_not_starved(void **state)
@@ -179,12 +153,12 @@ static void test_own_fault_is_refused_in_the_next_one(void **state)
     core_case_delivered(test, 0, 2);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 0, 3);
+    core_case_expect_delivers(test, 0, 3);
     assert_false(core_case_deliver(test, 0)->as_refused);
     assert_true(core_case_deliver(test, 1)->as_refused);
     assert_int_equal(core_case_deliver(test, 1)->reason, DELIVERY_FAULT);
     assert_false(core_case_deliver(test, 2)->as_refused);
-    commit_all(test);
+    core_case_commit_all(test);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
@@ -250,17 +224,17 @@ static void test_culprit_does_not_end_the_wait_of_another_lane(void **state)
     core_case_step(test);
     core_case_record(test, 1, 0, 1);
     core_case_wait(test, 1);
-    expect_delivers(test, 1, 2);
+    core_case_expect_delivers(test, 1, 2);
     core_case_failed(test, 1, 0, DELIVERY_FAULT);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 1, 2);
+    core_case_expect_delivers(test, 1, 2);
     assert_true(core_case_deliver(test, 0)->as_refused);
-    commit_all(test);
+    core_case_commit_all(test);
     core_case_wait(test, 4998);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
     core_case_wait(test, 1);
-    expect_delivers(test, 0, 1);
+    core_case_expect_delivers(test, 0, 1);
 }
 
 int main(void)

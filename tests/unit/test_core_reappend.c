@@ -21,22 +21,6 @@ static struct core_case *begin(void **state, int64_t high)
     return test;
 }
 
-static void expect_ended(const struct core_case *test, uint64_t cancelled, uint64_t replaced, uint64_t skipped)
-{
-    assert_int_equal(core_case_slot(test).cancelled, cancelled);
-    assert_int_equal(core_case_slot(test).replaced, replaced);
-    assert_int_equal(core_case_slot(test).skipped, skipped);
-}
-
-/* The C of the next commit, which is acknowledged. */
-static int64_t next_low(struct core_case *test)
-{
-    core_case_wait(test, 250);
-    int64_t low = core_case_commit(test)->low_offset;
-    core_case_settle(test);
-    return low;
-}
-
 /* A copy of record 1 stands at 5, behind the cancel at 2 that was meant for it. */
 static void test_mark_ends_a_reappend_of_an_older_record(void **state)
 {
@@ -46,7 +30,7 @@ static void test_mark_ends_a_reappend_of_an_older_record(void **state)
     assert_int_equal(core_case_slot(test).marks, 1);
     core_case_again(test, 5, 1000, 0, A, 1);
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     assert_int_equal(test->released, 1);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
     core_case_run(test, 2000);
@@ -61,7 +45,7 @@ static void test_mark_leaves_others_alone(void **state)
     core_case_again(test, 6, 1000, 0, A, 4);  /* a younger record of that id */
     core_case_event(test, 7, 1000, 0, CORE_CASE_ID(3));
     core_case_step(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 3);
 }
@@ -81,7 +65,7 @@ static void test_replacement_marks(void **state)
     core_case_event(test, 2, 1000, 0, A);
     core_case_again(test, 5, 500, 0, A, 1);
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 2);
@@ -97,15 +81,15 @@ static void test_skip_holds_c(void **state)
     core_case_record(test, 7, DAY, 0);
     core_case_position(test, 10);
     core_case_step(test);
-    assert_int_equal(next_low(test), 2); /* the mark */
+    assert_int_equal(core_case_next_low(test), 2); /* the mark */
     assert_int_equal(core_case_slot(test).marks, 0);
     core_case_position(test, 11);
     core_case_step(test);
-    assert_int_equal(next_low(test), 2); /* the skip: record 4 is pending */
+    assert_int_equal(core_case_next_low(test), 2); /* the skip: record 4 is pending */
     core_case_cancel(test, 11, B);
     core_case_wait(test, 100);
     core_case_settle(test);
-    assert_int_equal(next_low(test), 7); /* record 4 is not, and 7 is beyond it */
+    assert_int_equal(core_case_next_low(test), 7); /* record 4 is not, and 7 is beyond it */
 }
 
 /* The skip's mark stands in no checkpoint any more: the skip does, until C has passed it. */
@@ -126,13 +110,13 @@ static void test_skips_and_marks_are_in_the_checkpoint(void **state)
     core_case_position(test, 10);
     core_case_step(test);
     core_case_settle(test);
-    (void)next_low(test);
+    (void)core_case_next_low(test);
     core_case_cancel(test, 10, B);
     core_case_wait(test, 100);
     assert_int_equal(core_case_plan(test)->mark_count, 0);
     assert_int_equal(core_case_plan(test)->skip_count, 1);
     core_case_settle(test);
-    assert_int_equal(next_low(test), 11);
+    assert_int_equal(core_case_next_low(test), 11);
     core_case_record(test, 12, DAY, 0);
     core_case_wait(test, 100);
     assert_int_equal(core_case_plan(test)->skip_count, 0);
@@ -157,15 +141,15 @@ static void test_marks_and_skips_are_taken_over(void **state)
     core_case_event(test, 7, DAY, 0, RECORD_ID_NONE);
     core_case_again(test, 9, 1000, 0, A, 1); /* beyond the end that the checkpoint knew */
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     core_case_position(test, 11);
-    assert_int_equal(next_low(test), 2);
+    assert_int_equal(core_case_next_low(test), 2);
     assert_int_equal(core_case_slot(test).marks, 1);
     core_case_position(test, 12);
-    assert_int_equal(next_low(test), 2);
+    assert_int_equal(core_case_next_low(test), 2);
     assert_int_equal(core_case_slot(test).marks, 0);
     core_case_position(test, 13);
-    assert_int_equal(next_low(test), 2); /* 7 is within (3, 8], and 3 within (2, 9] */
+    assert_int_equal(core_case_next_low(test), 2); /* 7 is within (3, 8], and 3 within (2, 9] */
 }
 
 /* Only a commit that was built when all below its end had been read proves that we still owned the partition then. */
@@ -192,7 +176,7 @@ static void test_mark_goes_with_a_commit_built_behind_its_end(void **state)
     core_case_committed(test);
     core_case_step(test);
     assert_int_equal(core_case_slot(test).marks, 0);
-    assert_int_equal(next_low(test), 10);
+    assert_int_equal(core_case_next_low(test), 10);
 }
 
 /* Where the copies under way will stand is not known: nor is the end of marks made meanwhile. */
@@ -226,16 +210,16 @@ static void test_end_is_unknown_while_copies_are_under_way(void **state)
     core_case_transacted(test, TRANSACTION_COMMITTED, 71); /* the copy stands at 70 */
     core_case_step(test);
     core_case_settle(test);
-    assert_int_equal(next_low(test), 50);
+    assert_int_equal(core_case_next_low(test), 50);
     core_case_position(test, 65);
     core_case_step(test);
-    assert_int_equal(next_low(test), 50);
+    assert_int_equal(core_case_next_low(test), 50);
     assert_int_equal(core_case_slot(test).marks, 1);
     core_case_again(test, 70, DAY, 0, A, 0);
     core_case_step(test);
-    expect_ended(test, 1, 0, 1);
+    core_case_expect_ended(test, 1, 0, 1);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
-    (void)next_low(test);
+    (void)core_case_next_low(test);
     assert_int_equal(core_case_slot(test).marks, 0);
     core_case_run(test, 2 * DAY);
     assert_int_equal(test->fired_count, 0);
@@ -248,12 +232,12 @@ static void test_end_of_aborted_copies_is_nowhere(void **state)
     core_case_step(test);
     core_case_settle(test);
     core_case_position(test, 61);
-    (void)next_low(test);
+    (void)core_case_next_low(test);
     assert_int_equal(core_case_slot(test).marks, 0);
     core_case_run(test, 2 * DAY);
     assert_int_equal(test->fired_count, 0);
     assert_int_equal(test->row_count, 0);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
 }
 
 /* A re-append is no control: another one of a younger record is not ended by it. */
@@ -264,7 +248,7 @@ static void test_reappend_leaves_no_mark(void **state)
     core_case_again(test, 7, 1000, 0, A, 3);
     core_case_step(test);
     assert_int_equal(core_case_slot(test).marks, 0);
-    expect_ended(test, 0, 1, 0);
+    core_case_expect_ended(test, 0, 1, 0);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 7);
@@ -300,7 +284,7 @@ static void test_cancel_of_what_was_moved(void **state)
     assert_int_equal(core_case_queue(test, 0).pending, 1); /* that one ended when it was moved */
     core_case_again(test, 60, DAY, 0, A, 0);
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     core_case_run(test, 2 * DAY);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 30);
@@ -315,7 +299,7 @@ static void test_copy_read_before_its_end_is_known_counts_once(void **state)
     core_case_step(test);
     core_case_transacted(test, TRANSACTION_COMMITTED, 61);
     core_case_step(test);
-    expect_ended(test, 0, 0, 0);
+    core_case_expect_ended(test, 0, 0, 0);
     assert_int_equal(core_case_slot(test).copied, 1);
     assert_int_equal(core_case_queue(test, 0).pending, 2);
     assert_int_equal(core_case_queue(test, 0).pending_bytes, 2 * CORE_CASE_ROW_BYTES);
@@ -338,7 +322,7 @@ static void test_cancel_of_what_is_being_moved_counts_once(void **state)
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
     assert_int_equal(core_case_queue(test, 0).pending_bytes, CORE_CASE_ROW_BYTES);
-    expect_ended(test, 1, 0, 0);
+    core_case_expect_ended(test, 1, 0, 0);
 }
 
 /* Ended behind the head of a lane that is held: it must not come back as a copy, which nothing would end. */
@@ -379,7 +363,7 @@ static void test_reappend_never_displaces_a_younger_record(void **state)
     core_case_event(test, 3, 1000, 0, A);
     core_case_again(test, 5, 500, 0, A, 1);
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     assert_int_equal(test->released, 1);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 1);
@@ -393,10 +377,10 @@ static void test_reappends_are_compared_by_their_roots(void **state)
     core_case_again(test, 5, 1000, 0, A, 3);
     core_case_again(test, 6, 500, 0, A, 2);
     core_case_step(test);
-    expect_ended(test, 0, 0, 1);
+    core_case_expect_ended(test, 0, 0, 1);
     core_case_again(test, 7, 1500, 0, A, 3);
     core_case_step(test);
-    expect_ended(test, 0, 1, 1);
+    core_case_expect_ended(test, 0, 1, 1);
     core_case_run(test, 2000);
     assert_int_equal(test->fired_count, 1);
     assert_int_equal(test->fired[0], 7);
@@ -415,7 +399,7 @@ static void test_displaced_reappend_holds_c(void **state)
     core_case_delivered(test, 0, 0);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
-    assert_int_equal(next_low(test), 3);
+    assert_int_equal(core_case_next_low(test), 3);
 }
 
 /* An id has at most one mark: the younger control's. */
@@ -427,8 +411,8 @@ static void test_younger_control_moves_the_mark(void **state)
     core_case_again(test, 8, 1000, 0, A, 4);
     core_case_step(test);
     assert_int_equal(core_case_slot(test).marks, 1);
-    expect_ended(test, 0, 0, 1);
-    assert_int_equal(next_low(test), 6);
+    core_case_expect_ended(test, 0, 0, 1);
+    assert_int_equal(core_case_next_low(test), 6);
 }
 
 /* C may rest nowhere in a skip, so what it spans is copied together, however few may be copied at once: else C would stand for ever. */

@@ -17,36 +17,10 @@ static struct core_case *begin(void **state, int lanes)
 }
 
 /* Reports on all that the last step sent, and the end of its transaction. */
-static void commit_all(struct core_case *test)
-{
-    for (size_t i = 0; i < core_case_count(test, COMMAND_DELIVER); i++) {
-        const struct command_deliver *deliver = core_case_deliver(test, i);
-        core_case_delivered(test, deliver->lane, deliver->sequence);
-    }
-    core_case_transacted(test, TRANSACTION_COMMITTED, 0);
-}
-
 static void expect_key(struct key key, int64_t due_ms, int64_t offset)
 {
     assert_int_equal(key.due_ms - CORE_CASE_WALL, due_ms);
     assert_int_equal(key.offset, offset);
-}
-
-/* The step sent exactly the records of offsets from .. to - 1, in that order. */
-static void expect_delivers(const struct core_case *test, int64_t from, int64_t to)
-{
-    assert_int_equal(core_case_count(test, COMMAND_DELIVER), to - from);
-    for (int64_t i = from; i < to; i++) {
-        assert_int_equal(core_case_deliver(test, (size_t)(i - from))->key.offset, i);
-    }
-}
-
-static const struct partition_frontier *only_frontier(const struct core_case *test)
-{
-    assert_int_equal(core_case_transaction(test)->slot_count, 1);
-    assert_int_equal(core_case_transaction(test)->slots[0].slot, 0);
-    assert_int_equal(core_case_transaction(test)->slots[0].epoch, 1);
-    return core_case_transaction(test)->slots[0].frontier;
 }
 
 static void test_deliveries_of_a_step_and_their_frontier_are_one(void **state)
@@ -56,10 +30,10 @@ static void test_deliveries_of_a_step_and_their_frontier_are_one(void **state)
     core_case_record(test, 1, -5, 0);
     core_case_record(test, 2, 5000, 0);
     core_case_step(test);
-    expect_delivers(test, 0, 2);
+    core_case_expect_delivers(test, 0, 2);
     assert_int_equal(core_case_transaction(test)->number, 1);
     assert_false(core_case_transaction(test)->abort);
-    const struct partition_frontier *frontier = only_frontier(test);
+    const struct partition_frontier *frontier = core_case_only_frontier(test);
     expect_key(frontier->shared.point, -5, 1);
     assert_int_equal(frontier->shared.cut, 3);
     assert_int_equal(frontier->committed_offset, 3);
@@ -82,7 +56,7 @@ static void test_nothing_is_taken_while_one_ends(void **state)
     assert_false(core_case_is_restless(test));
     core_case_transacted(test, TRANSACTION_COMMITTED, 0);
     core_case_step(test);
-    expect_delivers(test, 1, 2);
+    core_case_expect_delivers(test, 1, 2);
     assert_int_equal(core_case_transaction(test)->number, 2);
 }
 
@@ -139,15 +113,15 @@ static void test_aborted_repeats_all_in_order_and_claims_nothing(void **state)
     core_case_wait(test, 99);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
     core_case_wait(test, 1);
-    expect_delivers(test, 0, 3);
+    core_case_expect_delivers(test, 0, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_true(core_case_deliver(test, i)->again);
         assert_int_equal(core_case_deliver(test, i)->sequence, i);
     }
     assert_int_equal(core_case_plan(test)->frontier.low_offset, 0);
     assert_int_equal(core_case_plan(test)->frontier.shared.point.offset, -1);
-    assert_int_equal(only_frontier(test)->low_offset, 3);
-    commit_all(test);
+    assert_int_equal(core_case_only_frontier(test)->low_offset, 3);
+    core_case_commit_all(test);
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
@@ -163,7 +137,7 @@ static void test_abort_without_a_failure_is_repeated_at_once(void **state)
     core_case_delivered(test, 0, 1);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 0, 2);
+    core_case_expect_delivers(test, 0, 2);
     assert_int_equal(core_case_transaction(test)->number, 2);
 }
 
@@ -175,7 +149,7 @@ static void test_full_sink_halves_it(void **state)
         core_case_record(test, i, 0, 0);
     }
     core_case_step(test);
-    expect_delivers(test, 0, 500);
+    core_case_expect_delivers(test, 0, 500);
     core_case_full_sink(test, 0, 499);
     core_case_step(test);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
@@ -183,18 +157,18 @@ static void test_full_sink_halves_it(void **state)
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0); /* not before there is room */
     core_case_input(test, INPUT_SINK_ROOM);
     core_case_step(test);
-    expect_delivers(test, 0, 250);
-    commit_all(test);
+    core_case_expect_delivers(test, 0, 250);
+    core_case_commit_all(test);
     for (int64_t i = 500; i < 900; i++) {
         core_case_record(test, i, 0, 0);
     }
     core_case_step(test);
-    expect_delivers(test, 250, 532); /* 250 / 8 + 1 more; what was in the aborted one first */
+    core_case_expect_delivers(test, 250, 532); /* 250 / 8 + 1 more; what was in the aborted one first */
     assert_true(core_case_deliver(test, 249)->again);
     assert_false(core_case_deliver(test, 250)->again);
-    commit_all(test);
+    core_case_commit_all(test);
     core_case_step(test);
-    expect_delivers(test, 532, 850);
+    core_case_expect_delivers(test, 532, 850);
 }
 
 static void test_full_sink_halves_it_though_there_is_room_again(void **state)
@@ -209,7 +183,7 @@ static void test_full_sink_halves_it_though_there_is_room_again(void **state)
     core_case_input(test, INPUT_SINK_ROOM);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 0, 250);
+    core_case_expect_delivers(test, 0, 250);
 }
 
 static void test_full_sink_spoils_an_open_one(void **state)
@@ -222,7 +196,7 @@ static void test_full_sink_spoils_an_open_one(void **state)
         core_case_record(test, i, 0, 0);
     }
     core_case_step(test);
-    expect_delivers(test, 0, 2);
+    core_case_expect_delivers(test, 0, 2);
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0); /* more is due: it stays open */
     core_case_delivered(test, 0, 0);
     core_case_full_sink(test, 0, 1);
@@ -233,7 +207,7 @@ static void test_full_sink_spoils_an_open_one(void **state)
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_input(test, INPUT_SINK_ROOM);
     core_case_step(test);
-    expect_delivers(test, 0, 1); /* half of what it was: down to one, if need be */
+    core_case_expect_delivers(test, 0, 1); /* half of what it was: down to one, if need be */
 }
 
 static void gain_second_slot(struct core_case *test)
@@ -337,7 +311,7 @@ static void test_leaving_after_an_abort_sends_nothing_again(void **state)
     core_case_step(test);
     assert_int_equal(core_case_count(test, COMMAND_DELIVER), 0);
     assert_int_equal(core_case_count(test, COMMAND_SLOT_LEFT), 0);
-    const struct partition_frontier *frontier = only_frontier(test); /* it has read one record, and says so */
+    const struct partition_frontier *frontier = core_case_only_frontier(test); /* it has read one record, and says so */
     assert_int_equal(frontier->committed_offset, 1);
     assert_int_equal(frontier->low_offset, 0);
     assert_true(frontier->shared.point.due_ms < CORE_CASE_WALL);
@@ -355,8 +329,8 @@ static void test_stop_makes_a_last_transaction(void **state)
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0);
     core_case_input(test, INPUT_STOP);
     core_case_step(test);
-    assert_int_equal(only_frontier(test)->committed_offset, 5);
-    assert_int_equal(only_frontier(test)->low_offset, 0);
+    assert_int_equal(core_case_only_frontier(test)->committed_offset, 5);
+    assert_int_equal(core_case_only_frontier(test)->low_offset, 0);
     core_case_settle(test);
     assert_int_equal(core_case_count(test, COMMAND_STOPPED), 0);
     core_case_transacted(test, TRANSACTION_COMMITTED, 0);
@@ -379,8 +353,8 @@ static void test_frontiers_alone_go_at_their_own_pace(void **state)
         core_case_position(test, i);
         core_case_wait(test, 10);
         if (core_case_count(test, COMMAND_TRANSACTION) > 0) {
-            assert_int_equal(only_frontier(test)->committed_offset, i);
-            assert_int_equal(only_frontier(test)->low_offset, i);
+            assert_int_equal(core_case_only_frontier(test)->committed_offset, i);
+            assert_int_equal(core_case_only_frontier(test)->low_offset, i);
             begun[count++] = test->mono_ms;
             core_case_transacted(test, TRANSACTION_COMMITTED, 0);
         }
@@ -415,7 +389,7 @@ static void test_repeated_aborts_back_off(void **state)
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
     for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
-        expect_delivers(test, 0, 1);
+        core_case_expect_delivers(test, 0, 1);
         core_case_transacted(test, TRANSACTION_ABORTED, 0);
         core_case_step(test);
         core_case_settle(test);
@@ -426,12 +400,12 @@ static void test_repeated_aborts_back_off(void **state)
         assert_int_equal(core_next_deadline(test->core).mono.ms, test->mono_ms + 1);
         core_case_wait(test, 1);
     }
-    commit_all(test);
+    core_case_commit_all(test);
     core_case_record(test, 1, 0, 0);
     core_case_step(test);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_step(test);
-    expect_delivers(test, 1, 2); /* after a success the first one is followed at once again */
+    core_case_expect_delivers(test, 1, 2); /* after a success the first one is followed at once again */
 }
 
 static void test_as_many_records_as_it_may_have(void **state)
@@ -445,9 +419,9 @@ static void test_as_many_records_as_it_may_have(void **state)
     }
     for (int64_t from = 0; from < 12; from += 5) {
         core_case_step(test);
-        expect_delivers(test, from, from + 5 < 12 ? from + 5 : 12);
-        assert_int_equal(only_frontier(test)->low_offset, from + 5 < 12 ? from + 5 : 12);
-        commit_all(test);
+        core_case_expect_delivers(test, from, from + 5 < 12 ? from + 5 : 12);
+        assert_int_equal(core_case_only_frontier(test)->low_offset, from + 5 < 12 ? from + 5 : 12);
+        core_case_commit_all(test);
     }
     core_case_step(test);
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0);
@@ -463,15 +437,15 @@ static void test_as_long_as_it_may_take(void **state)
         core_case_record(test, i, 0, 0);
     }
     core_case_step(test);
-    expect_delivers(test, 0, 1);
+    core_case_expect_delivers(test, 0, 1);
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0);
     assert_true(core_case_is_restless(test)); /* more is due now */
     core_case_wait(test, 99);
-    expect_delivers(test, 1, 2);
+    core_case_expect_delivers(test, 1, 2);
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0);
     core_case_wait(test, 1);
-    expect_delivers(test, 2, 3);
-    assert_int_equal(only_frontier(test)->low_offset, 3);
+    core_case_expect_delivers(test, 2, 3);
+    assert_int_equal(core_case_only_frontier(test)->low_offset, 3);
 }
 
 static void test_cut_behind_a_late_one_moves_with_its_commit(void **state)
@@ -479,14 +453,14 @@ static void test_cut_behind_a_late_one_moves_with_its_commit(void **state)
     struct core_case *test = begin(state, 1);
     core_case_record(test, 0, 0, 0);
     core_case_step(test);
-    commit_all(test);
+    core_case_commit_all(test);
     core_case_step(test);
     core_case_record(test, 1, -50, 0); /* late: behind the point */
     core_case_position(test, 3);
     core_case_step(test);
-    expect_delivers(test, 1, 2);
-    expect_key(only_frontier(test)->shared.point, 0, 0);
-    assert_int_equal(only_frontier(test)->shared.cut, 3);
+    core_case_expect_delivers(test, 1, 2);
+    expect_key(core_case_only_frontier(test)->shared.point, 0, 0);
+    assert_int_equal(core_case_only_frontier(test)->shared.cut, 3);
     core_case_failed(test, 0, 1, DELIVERY_RETRIABLE);
     core_case_transacted(test, TRANSACTION_ABORTED, 0);
     core_case_pause(test, 0, true);
@@ -495,9 +469,9 @@ static void test_cut_behind_a_late_one_moves_with_its_commit(void **state)
     assert_int_equal(core_case_count(test, COMMAND_TRANSACTION), 0); /* it is as it was: nothing to say */
     core_case_pause(test, 0, false);
     core_case_step(test);
-    expect_delivers(test, 1, 2);
-    assert_int_equal(only_frontier(test)->shared.cut, 3);
-    commit_all(test);
+    core_case_expect_delivers(test, 1, 2);
+    assert_int_equal(core_case_only_frontier(test)->shared.cut, 3);
+    core_case_commit_all(test);
     core_case_step(test);
     assert_int_equal(core_case_slot(test).low_offset, 3);
 }
@@ -517,7 +491,7 @@ static void test_answers_of_another_number_are_let_pass(void **state)
     assert_int_equal(core_case_queue(test, 0).pending, 2);
     core_case_transacted(test, TRANSACTION_COMMITTED, 0);
     core_case_step(test);
-    expect_delivers(test, 1, 2);
+    core_case_expect_delivers(test, 1, 2);
     core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){1, TRANSACTION_COMMITTED, 0};
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
@@ -528,7 +502,7 @@ static void test_answers_of_another_number_are_let_pass(void **state)
     }
     core_case_record(test, 2, 0, 0);
     core_case_step(test);
-    expect_delivers(test, 2, 3);
+    core_case_expect_delivers(test, 2, 3);
 }
 
 /* The same life without exactly_once makes plain commits and no transaction; core_case_step looks after the opposite. */
