@@ -3,7 +3,7 @@
 
 # What tests need to speak to Kafka themselves: a real broker, its administration, a plain client; and drivers for our source and sink.
 add_library(support_kafka STATIC
-    support/kafka_broker.c support/kafka_client.c support/kafka_topics.c support/source_watch.c support/sink_watch.c)
+    support/kafka_broker.c support/kafka_client.c support/kafka_topics.c support/source_watch.c support/sink_watch.c support/sink_scene.c)
 target_compile_definitions(support_kafka PRIVATE TARRY_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_include_directories(support_kafka PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(support_kafka PRIVATE tarry_options PUBLIC room_bridge room_base PkgConfig::CMOCKA PkgConfig::RDKAFKA)

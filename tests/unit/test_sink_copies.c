@@ -1,5 +1,4 @@
 /* Copies into the delay topic, against librdkafka's mock cluster. */
-#include <librdkafka/rdkafka.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +11,8 @@
 #include <cmocka.h>
 
 #include "bridge/decode.h"
-#include "bridge/mock_cluster.h"
 #include "support/kafka_client.h"
-#include "support/sink_watch.h"
+#include "support/sink_scene.h"
 
 #define SECONDS 1000
 
@@ -23,101 +21,13 @@ enum {
     CODE_ID_UNAUTHORIZED = 53,
 };
 
-struct fixture {
-    struct mock_cluster *cluster;
-    const char *bootstrap;
-    struct sink_watch watch;
-    rd_kafka_t *client; /* whoever frees librdkafka's memory */
-    void *members;
-    size_t members_size;
-};
-
-/* As source_members gives them: of a group, without a member of it; the mock cluster does not look. */
-static void make_members(struct fixture *fixture)
-{
-    char words[256];
-    fixture->client = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), words, sizeof words);
-    rd_kafka_consumer_group_metadata_t *members = rd_kafka_consumer_group_metadata_new("g");
-    assert_null(rd_kafka_consumer_group_metadata_write(members, &fixture->members, &fixture->members_size));
-    rd_kafka_consumer_group_metadata_destroy(members);
-}
-
-static int set_up(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    struct error error;
-    assert_true(mock_cluster_open(1, &fixture->cluster, &error));
-    fixture->bootstrap = mock_cluster_bootstrap(fixture->cluster);
-    assert_true(mock_cluster_create_topic(fixture->cluster, "out", 3, &error));
-    assert_true(mock_cluster_create_topic(fixture->cluster, "in", 2, &error));
-    make_members(fixture);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    sink_watch_close(&fixture->watch);
-    rd_kafka_mem_free(fixture->client, fixture->members);
-    rd_kafka_destroy(fixture->client);
-    mock_cluster_close(fixture->cluster);
-    free(fixture);
-    return 0;
-}
-
-static struct sink_watch *open_watch(struct fixture *fixture, const char *const *properties)
-{
-    sink_watch_open_transactions(&fixture->watch, fixture->bootstrap, properties, "t", true, 10 * SECONDS);
-    sink_watch_ready(&fixture->watch, 30 * SECONDS);
-    return &fixture->watch;
-}
-
-static struct span members_of(const struct fixture *fixture)
-{
-    return (struct span){fixture->members, fixture->members_size};
-}
-
-/* Commits it with one offset. */
-static struct sink_transaction_result end(struct fixture *fixture)
-{
-    const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = "m"};
-    return sink_watch_end(&fixture->watch, false, &offset, 1, members_of(fixture));
-}
-
-static void send_some(struct sink_watch *watch, size_t count)
-{
-    struct sink_watch_row row = {.target = "out", .partition = 1, .value = span_of_text("v")};
-    for (size_t i = 0; i < count; i++) {
-        sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
-    }
-}
-
-/* How many of the reports from `from` on say so. */
-static size_t count_reports(const struct sink_watch *watch, size_t from, bool delivered, enum delivery_failure failure)
-{
-    size_t count = 0;
-    for (size_t i = from; i < watch->count; i++) {
-        count += watch->reports[i].delivered == delivered && (delivered || watch->reports[i].failure == failure);
-    }
-    return count;
-}
-
-static void assert_committed(const struct sink_transaction_result *result)
-{
-    if (!result->committed) {
-        fail_msg("aborted: %s", result->error);
-    }
-    assert_string_equal(result->error, "");
-}
-
 /* Without exactly_once: sends are no part of the copies' transaction, and have their own fate. */
 static void test_copies_beside_plain_sends(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     struct sink_watch *watch = &fixture->watch;
     sink_watch_open_transactions(watch, fixture->bootstrap, NULL, "t", false, 10 * SECONDS);
-    send_some(watch, 1); /* before it is ready */
+    sink_scene_send(watch, 1); /* before it is ready */
     sink_watch_until(watch, 1, 20 * SECONDS);
     assert_false(sink_transaction_ready(watch->sink)); /* nobody has asked for it */
     sink_watch_start(watch);
@@ -126,15 +36,15 @@ static void test_copies_beside_plain_sends(void **state)
     struct sink_watch_row row = {.value = span_of_text("v"), .offset = 50, .timestamp_ms = 1700000000000};
     for (size_t i = 0; i < 3; i++) {
         sink_watch_copy(watch, &row, "in", 1, -1, -1);
-        send_some(watch, 1);
+        sink_scene_send(watch, 1);
     }
-    struct sink_transaction_result result = end(fixture);
-    assert_committed(&result);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
     assert_int_equal(result.copied_end, 3);
     sink_watch_until(watch, 4, 20 * SECONDS);
-    assert_int_equal(count_reports(watch, 0, true, DELIVERY_RETRIABLE), 4); /* copies have no reports */
+    assert_int_equal(sink_scene_count(watch, 0, true, DELIVERY_RETRIABLE), 4); /* copies have no reports */
     sink_watch_copy(watch, &row, "in", 9, -1, -1);
-    result = end(fixture);
+    result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_int_equal(result.copied_end, -1);
     assert_true(strlen(result.error) > 0);
@@ -147,8 +57,8 @@ static void test_copies_beside_plain_sends(void **state)
 /* A broker that has a batch already says so, and not where it is: then the end of the copies is not known. */
 static void test_copies_of_unknown_place(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     struct sink_watch_row row = {.value = span_of_text("v"), .offset = 50, .timestamp_ms = 1700000000000};
     sink_watch_copy(watch, &row, "in", 0, -1, -1);
     size_t queued = 1;
@@ -160,12 +70,12 @@ static void test_copies_of_unknown_place(void **state)
     }
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_DUPLICATE, 1);
     sink_watch_copy(watch, &row, "in", 0, -1, -1);
-    struct sink_transaction_result result = end(fixture);
-    assert_committed(&result);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
     assert_int_equal(result.copied_end, -1);
     sink_watch_copy(watch, &row, "in", 0, -1, -1);
-    result = end(fixture);
-    assert_committed(&result);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
     assert_int_equal(result.copied_end, 2);
 }
 
@@ -177,8 +87,8 @@ static void test_copy_of_a_bad_root_stays_refused(void **state)
     static const struct decode_rules rules = {.dialect_tarry = true, .default_target = "out", .max_delay_ms = 1000,
                                               .default_delay_ms = 1, .targets = &targets};
     static const char *const roots[] = {"no root at all", "999999:1", "", "7:"};
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
         const struct record_header header = {span_of_text("tarry-root"), span_of_text(roots[i])};
         struct sink_watch_row row = {.value = span_of_text("v"), .headers = &header, .header_count = 1, .offset = 50, .timestamp_ms = 1};
@@ -188,8 +98,8 @@ static void test_copy_of_a_bad_root_stays_refused(void **state)
     const struct record_header header = {span_of_text("tarry-root"), span_of_text("3:77")};
     struct sink_watch_row row = {.value = span_of_text("v"), .headers = &header, .header_count = 1, .offset = 50, .timestamp_ms = 1};
     sink_watch_copy_refused(watch, &row, &(struct refusal){REFUSAL_NO_TARGET, "none"}, "in", 1);
-    struct sink_transaction_result result = end(fixture);
-    assert_committed(&result);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
     struct kafka_client_records records = kafka_client_read_all(fixture->bootstrap, (const char *const[]){"in", NULL});
     assert_int_equal(records.count, sizeof roots / sizeof roots[0] + 1);
     for (size_t i = 0; i < records.count; i++) {
@@ -209,20 +119,20 @@ static void test_copy_of_a_bad_root_stays_refused(void **state)
 /* Without exactly_once, and ids that may not be used: nothing is copied, it is said why, and all else goes on. */
 static void test_ids_without_rights_harm_no_plain_sends(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     struct sink_watch *watch = &fixture->watch;
     struct sink_watch_row row = {.value = span_of_text("v"), .offset = 50};
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_INIT_PRODUCER_ID, 0, 1); /* the plain producer's */
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_INIT_PRODUCER_ID, CODE_ID_UNAUTHORIZED, 3);
     sink_watch_open_transactions(watch, fixture->bootstrap, NULL, "t", false, 10 * SECONDS);
-    send_some(watch, 1);
+    sink_scene_send(watch, 1);
     sink_watch_until(watch, 1, 20 * SECONDS);
     sink_watch_start(watch);
     sink_watch_trouble(watch, "authoriz", 30 * SECONDS);
     for (size_t i = 2; i < 6; i++) {
         char text[700];
         sink_watch_copy(watch, &row, "in", 1, -1, -1);
-        send_some(watch, 1);
+        sink_scene_send(watch, 1);
         assert_true(sink_watch_until(watch, i, 20 * SECONDS)->delivered);
         assert_false(sink_fatal(watch->sink, text, sizeof text));
         assert_false(sink_transaction_ready(watch->sink));
@@ -231,7 +141,7 @@ static void test_ids_without_rights_harm_no_plain_sends(void **state)
     sink_watch_trouble(watch, "authoriz", 30 * SECONDS); /* for ever */
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, sink_scene_setup, sink_scene_teardown)
 
 int main(void)
 {

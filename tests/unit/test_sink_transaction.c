@@ -1,5 +1,4 @@
 /* Transactions of the sink, against librdkafka's mock cluster: it keeps no markers and no offsets of transactions, but answers with the errors that we want. */
-#include <librdkafka/rdkafka.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include "bridge/mock_cluster.h"
 #include "support/kafka_client.h"
-#include "support/sink_watch.h"
+#include "support/sink_scene.h"
 
 #define SECONDS 1000
 
@@ -33,128 +31,39 @@ enum {
 
 static const char *const slow[] = {"linger.ms=100", NULL}; /* so that what is sent together is one batch */
 
-struct fixture {
-    struct mock_cluster *cluster;
-    const char *bootstrap;
-    struct sink_watch watch;
-    rd_kafka_t *client; /* whoever frees librdkafka's memory */
-    void *members;
-    size_t members_size;
-};
-
-/* As source_members gives them: of a group, without a member of it; the mock cluster does not look. */
-static void make_members(struct fixture *fixture)
-{
-    char words[256];
-    fixture->client = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), words, sizeof words);
-    rd_kafka_consumer_group_metadata_t *members = rd_kafka_consumer_group_metadata_new("g");
-    assert_null(rd_kafka_consumer_group_metadata_write(members, &fixture->members, &fixture->members_size));
-    rd_kafka_consumer_group_metadata_destroy(members);
-}
-
-static int set_up(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    struct error error;
-    assert_true(mock_cluster_open(1, &fixture->cluster, &error));
-    fixture->bootstrap = mock_cluster_bootstrap(fixture->cluster);
-    assert_true(mock_cluster_create_topic(fixture->cluster, "out", 3, &error));
-    assert_true(mock_cluster_create_topic(fixture->cluster, "in", 2, &error));
-    assert_true(mock_cluster_create_topic(fixture->cluster, "other", 1, &error));
-    make_members(fixture);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    sink_watch_close(&fixture->watch);
-    rd_kafka_mem_free(fixture->client, fixture->members);
-    rd_kafka_destroy(fixture->client);
-    mock_cluster_close(fixture->cluster);
-    free(fixture);
-    return 0;
-}
-
-static struct sink_watch *open_watch(struct fixture *fixture, const char *const *properties)
-{
-    sink_watch_open_transactions(&fixture->watch, fixture->bootstrap, properties, "t", true, 10 * SECONDS);
-    sink_watch_ready(&fixture->watch, 30 * SECONDS);
-    return &fixture->watch;
-}
-
-static struct span members_of(const struct fixture *fixture)
-{
-    return (struct span){fixture->members, fixture->members_size};
-}
-
-/* Commits it with one offset. */
-static struct sink_transaction_result end(struct fixture *fixture)
-{
-    const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = "m"};
-    return sink_watch_end(&fixture->watch, false, &offset, 1, members_of(fixture));
-}
-
-static void send_some(struct sink_watch *watch, size_t count)
-{
-    struct sink_watch_row row = {.target = "out", .partition = 1, .value = span_of_text("v")};
-    for (size_t i = 0; i < count; i++) {
-        sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
-    }
-}
-
-/* How many of the reports from `from` on say so. */
-static size_t count_reports(const struct sink_watch *watch, size_t from, bool delivered, enum delivery_failure failure)
-{
-    size_t count = 0;
-    for (size_t i = from; i < watch->count; i++) {
-        count += watch->reports[i].delivered == delivered && (delivered || watch->reports[i].failure == failure);
-    }
-    return count;
-}
-
-static void assert_committed(const struct sink_transaction_result *result)
-{
-    if (!result->committed) {
-        fail_msg("aborted: %s", result->error);
-    }
-    assert_string_equal(result->error, "");
-}
-
 /* A refused batch leaves a hole in the producer's sequence: where nothing was in flight behind it, that shows in its next transaction. */
-static void commit_soon(struct fixture *fixture, size_t count)
+static void commit_soon(struct sink_scene *fixture, size_t count)
 {
     struct sink_watch *watch = &fixture->watch;
     size_t before = watch->count;
-    send_some(watch, count);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, count);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     if (!result.committed) {
         if (strstr(result.error, "SEQUENCE") == NULL) {
             fail_msg("aborted: %s", result.error);
         }
-        size_t undone = count_reports(watch, before, false, DELIVERY_UNDONE);
-        assert_int_equal(undone + count_reports(watch, before, false, DELIVERY_RETRIABLE), count);
-        send_some(watch, count);
-        result = end(fixture);
+        size_t undone = sink_scene_count(watch, before, false, DELIVERY_UNDONE);
+        assert_int_equal(undone + sink_scene_count(watch, before, false, DELIVERY_RETRIABLE), count);
+        sink_scene_send(watch, count);
+        result = sink_scene_commit(fixture);
     }
-    assert_committed(&result);
+    sink_scene_expect_committed(&result);
 }
 
 /* ------------------------------------------------------------------------------------------------- how it goes */
 
 static void test_commits_one_after_the_other(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     for (size_t i = 0; i < 10; i++) {
-        send_some(watch, 3);
-        struct sink_transaction_result result = end(fixture);
-        assert_committed(&result);
+        sink_scene_send(watch, 3);
+        struct sink_transaction_result result = sink_scene_commit(fixture);
+        sink_scene_expect_committed(&result);
         assert_int_equal(result.copied_end, -1);
         assert_int_equal(watch->count, 3 * (i + 1)); /* all were handed over before the result */
     }
-    assert_int_equal(count_reports(watch, 0, true, DELIVERY_RETRIABLE), 30);
+    assert_int_equal(sink_scene_count(watch, 0, true, DELIVERY_RETRIABLE), 30);
     size_t messages = 1;
     size_t bytes = 1;
     sink_queue(watch->sink, &messages, &bytes);
@@ -165,13 +74,13 @@ static void test_commits_one_after_the_other(void **state)
 
 static void test_empty_ones(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     for (size_t i = 0; i < 3; i++) {
-        struct sink_transaction_result result = end(fixture);
-        assert_committed(&result);
+        struct sink_transaction_result result = sink_scene_commit(fixture);
+        sink_scene_expect_committed(&result);
         result = sink_watch_end(watch, false, NULL, 0, SPAN_ABSENT);
-        assert_committed(&result);
+        sink_scene_expect_committed(&result);
         result = sink_watch_end(watch, true, NULL, 0, SPAN_ABSENT);
         assert_false(result.committed);
         assert_string_equal(result.error, "");
@@ -180,27 +89,27 @@ static void test_empty_ones(void **state)
 
 static void test_abort_as_told(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
-    send_some(watch, 3);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
+    sink_scene_send(watch, 3);
     struct sink_transaction_result result = sink_watch_end(watch, true, NULL, 0, SPAN_ABSENT);
     assert_false(result.committed);
     assert_string_equal(result.error, "");
     assert_int_equal(watch->count, 3); /* delivered before, or thrown out: each has its report */
-    send_some(watch, 3);
-    result = end(fixture);
-    assert_committed(&result);
-    assert_int_equal(count_reports(watch, 3, true, DELIVERY_RETRIABLE), 3);
+    sink_scene_send(watch, 3);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
+    assert_int_equal(sink_scene_count(watch, 3, true, DELIVERY_RETRIABLE), 3);
 }
 
 /* Its result is not there before the owner has read what became of the records, however long that takes. */
 static void test_reports_come_before_the_result(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
-    send_some(watch, 5);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
+    sink_scene_send(watch, 5);
     const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = ""};
-    sink_transaction_end(watch->sink, false, &offset, 1, members_of(fixture));
+    sink_transaction_end(watch->sink, false, &offset, 1, sink_scene_members(fixture));
     int64_t before = source_watch_clock();
     struct sink_transaction_result result;
     while (source_watch_clock() - before < 1200) { /* longer than one call of the thread */
@@ -232,7 +141,7 @@ static void wait_for_result(struct sink_watch *watch, struct sink_transaction_re
 /* And whatever was to go in then is missing in a transaction: that one must not commit. */
 static void test_nothing_goes_in_before_it_is_ready_or_while_it_ends(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     mock_cluster_broker_down(fixture->cluster, 1, true);
     struct sink_watch *watch = &fixture->watch;
     sink_watch_open_transactions(watch, fixture->bootstrap, NULL, "t", true, 10 * SECONDS);
@@ -251,38 +160,38 @@ static void test_nothing_goes_in_before_it_is_ready_or_while_it_ends(void **stat
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "before"));
 
-    send_some(watch, 1);
+    sink_scene_send(watch, 1);
     sink_transaction_end(watch->sink, false, NULL, 0, SPAN_ABSENT);
     sink_watch_copy(watch, &row, "in", 0, -1, -1);
     wait_for_result(watch, &result);
     assert_true(result.committed);
     result = sink_watch_end(watch, false, NULL, 0, SPAN_ABSENT);
     assert_false(result.committed);
-    result = end(fixture);
-    assert_committed(&result);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
 /* ------------------------------------------------------------------------------------------------- what fails */
 
 static void test_refused_batch_is_taken_apart(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, slow);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, slow);
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
-    send_some(watch, 10);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, 10);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "MSG_SIZE_TOO_LARGE"));
     assert_int_equal(watch->count, 10);
-    assert_int_equal(count_reports(watch, 0, false, DELIVERY_UNDONE), 10); /* nobody is called at fault yet */
+    assert_int_equal(sink_scene_count(watch, 0, false, DELIVERY_UNDONE), 10); /* nobody is called at fault yet */
 
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
-    send_some(watch, 10);
-    result = end(fixture);
+    sink_scene_send(watch, 10);
+    result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_int_equal(watch->count, 20);
-    assert_int_equal(count_reports(watch, 10, false, DELIVERY_FAULT), 1); /* and now this one, and no other */
-    assert_int_equal(count_reports(watch, 10, false, DELIVERY_RETRIABLE), 0);
+    assert_int_equal(sink_scene_count(watch, 10, false, DELIVERY_FAULT), 1); /* and now this one, and no other */
+    assert_int_equal(sink_scene_count(watch, 10, false, DELIVERY_RETRIABLE), 0);
 
     for (size_t i = 0; i < 4; i++) { /* and by the two again */
         commit_soon(fixture, 9);
@@ -292,30 +201,30 @@ static void test_refused_batch_is_taken_apart(void **state)
 /* The suspect's lane waits a little, and others go on: what they commit does not clear it. */
 static void test_others_commits_clear_nobody(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, slow);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, slow);
     struct sink_watch_row other = {.target = "other", .partition = 0, .key = span_of_text("k"), .value = span_of_text("")};
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
-    send_some(watch, 3);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, 3);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     for (size_t i = 0; i < 3; i++) {
         sink_watch_send(watch, &other, OUTPUT_HEADERS_NONE);
-        result = end(fixture);
-        assert_committed(&result);
+        result = sink_scene_commit(fixture);
+        sink_scene_expect_committed(&result);
     }
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_PRODUCE, CODE_TOO_LARGE, 1);
-    send_some(watch, 3);
-    result = end(fixture);
+    sink_scene_send(watch, 3);
+    result = sink_scene_commit(fixture);
     assert_false(result.committed);
-    assert_int_equal(count_reports(watch, 6, false, DELIVERY_FAULT), 1);
+    assert_int_equal(sink_scene_count(watch, 6, false, DELIVERY_FAULT), 1);
 }
 
 /* The coordinator refuses a topic, and librdkafka throws out everything without a word on which: it is found, and it alone. */
 static void test_refused_topic_is_found(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     const char *const topics[] = {"out", "other", "out", "in", "other", "out"};
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_TOPIC_UNAUTHORIZED, 1);
     for (size_t round = 0; round < 2; round++) {
@@ -323,7 +232,7 @@ static void test_refused_topic_is_found(void **state)
             struct sink_watch_row row = {.target = topics[i], .partition = 0, .key = span_of_text("k"), .value = span_of_text("")};
             sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
         }
-        struct sink_transaction_result result = end(fixture);
+        struct sink_transaction_result result = sink_scene_commit(fixture);
         assert_false(result.committed);
         if (strstr(result.error, "TOPIC_AUTHORIZATION_FAILED: Failed to add partition") == NULL) {
             fail_msg("round %zu: %s", round, result.error);
@@ -333,7 +242,7 @@ static void test_refused_topic_is_found(void **state)
         mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_TOPIC_UNAUTHORIZED, 1); /* ... "other" is not */
     }
     mock_cluster_heal(fixture->cluster, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN);
-    assert_int_equal(count_reports(watch, 0, false, DELIVERY_FAULT), 2);
+    assert_int_equal(sink_scene_count(watch, 0, false, DELIVERY_FAULT), 2);
     for (uintptr_t i = 0; i < 6; i++) {
         assert_int_equal(sink_watch_report(watch, i + 1)->failure, DELIVERY_UNDONE);
         const struct sink_report *report = sink_watch_report(watch, i + 7);
@@ -343,13 +252,13 @@ static void test_refused_topic_is_found(void **state)
     }
     struct sink_watch_row row = {.target = "in", .partition = 0, .key = span_of_text("k"), .value = SPAN_ABSENT};
     for (size_t i = 0; i < 3; i++) {
-        send_some(watch, 2);
+        sink_scene_send(watch, 2);
         sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
-        send_some(watch, 2);
-        struct sink_transaction_result result = end(fixture);
-        assert_committed(&result);
+        sink_scene_send(watch, 2);
+        struct sink_transaction_result result = sink_scene_commit(fixture);
+        sink_scene_expect_committed(&result);
     }
-    assert_int_equal(count_reports(watch, 12, true, DELIVERY_RETRIABLE), 15);
+    assert_int_equal(sink_scene_count(watch, 12, true, DELIVERY_RETRIABLE), 15);
     size_t messages = 1;
     size_t bytes = 1;
     sink_queue(watch->sink, &messages, &bytes);
@@ -360,50 +269,50 @@ static void test_refused_topic_is_found(void **state)
 /* While topics are tried one by one the owner may change its mind, or go. */
 static void test_abort_and_close_while_a_topic_is_looked_for(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     struct sink_watch_row row = {.target = "in", .partition = 0, .key = span_of_text("k"), .value = span_of_text("v")};
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_TOPIC_UNAUTHORIZED, 1);
-    send_some(watch, 2);
+    sink_scene_send(watch, 2);
     sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
-    struct sink_transaction_result result = end(fixture);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
-    send_some(watch, 2);
+    sink_scene_send(watch, 2);
     sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
     result = sink_watch_end(watch, true, NULL, 0, SPAN_ABSENT);
     assert_false(result.committed);
     assert_int_equal(watch->count, 6);
-    assert_int_equal(count_reports(watch, 3, false, DELIVERY_UNDONE), 3);
-    send_some(watch, 2);
+    assert_int_equal(sink_scene_count(watch, 3, false, DELIVERY_UNDONE), 3);
+    sink_scene_send(watch, 2);
     sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
     const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = ""};
-    sink_transaction_end(watch->sink, false, &offset, 1, members_of(fixture));
+    sink_transaction_end(watch->sink, false, &offset, 1, sink_scene_members(fixture));
     sink_watch_close(watch);
 }
 
 static void test_full_queue_aborts(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, (const char *const[]){"queue.buffering.max.messages=10", "linger.ms=100", NULL});
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, (const char *const[]){"queue.buffering.max.messages=10", "linger.ms=100", NULL});
     struct sink_watch_row row = {.target = "out", .partition = 0, .value = span_of_text("12345")};
     size_t taken = 0;
     while (sink_watch_try(watch, &row, OUTPUT_HEADERS_NONE) == SINK_TAKEN) {
         taken++;
     }
     assert_int_equal(taken, 10);
-    struct sink_transaction_result result = end(fixture);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "no room"));
     assert_int_equal(watch->count, taken);
-    send_some(watch, 5);
-    result = end(fixture);
-    assert_committed(&result);
+    sink_scene_send(watch, 5);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
 static void test_what_is_refused_at_once_aborts(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     struct sink_watch_row row = {.target = "out", .partition = 0};
     char name[300];
     memset(name, 'x', sizeof name - 1);
@@ -411,7 +320,7 @@ static void test_what_is_refused_at_once_aborts(void **state)
     struct sink_watch_row bad = {.target = name, .partition = 0};
     sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
     sink_watch_send(watch, &bad, OUTPUT_HEADERS_NONE);
-    struct sink_transaction_result result = end(fixture);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_true(strlen(result.error) > 0);
     assert_int_equal(sink_watch_report(watch, 2)->failure, DELIVERY_FAULT);
@@ -419,22 +328,22 @@ static void test_what_is_refused_at_once_aborts(void **state)
 
 static void test_unknown_topic(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     mock_cluster_topic_error(fixture->cluster, "missing", 3 /* UNKNOWN_TOPIC_OR_PART */);
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     struct sink_watch_row bad = {.target = "missing", .partition = -1};
-    send_some(watch, 2);
+    sink_scene_send(watch, 2);
     sink_watch_send(watch, &bad, OUTPUT_HEADERS_NONE);
-    send_some(watch, 2);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, 2);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_int_equal(watch->count, 5);
-    assert_int_equal(count_reports(watch, 0, false, DELIVERY_UNKNOWN_TOPIC), 1);
+    assert_int_equal(sink_scene_count(watch, 0, false, DELIVERY_UNKNOWN_TOPIC), 1);
     assert_int_equal(sink_watch_report(watch, 3)->failure, DELIVERY_UNKNOWN_TOPIC);
     assert_non_null(strstr(result.error, "UNKNOWN"));
-    send_some(watch, 4);
-    result = end(fixture);
-    assert_committed(&result);
+    sink_scene_send(watch, 4);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
 /* Errors that say "not now": asked again until the answer is there. */
@@ -454,64 +363,64 @@ static void test_retriable_errors_are_outwaited(void **state)
         {MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_CONCURRENT},
         {MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_NOT_COORDINATOR},
     };
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mock_cluster_fail(fixture->cluster, cases[i].request, cases[i].code, 2);
-        send_some(watch, 2);
-        struct sink_transaction_result result = end(fixture);
+        sink_scene_send(watch, 2);
+        struct sink_transaction_result result = sink_scene_commit(fixture);
         if (!result.committed) {
             fail_msg("request %d answered with %d: %s", (int)cases[i].request, cases[i].code, result.error);
         }
         mock_cluster_heal(fixture->cluster, cases[i].request);
     }
-    assert_int_equal(count_reports(watch, 0, true, DELIVERY_RETRIABLE), watch->count);
+    assert_int_equal(sink_scene_count(watch, 0, true, DELIVERY_RETRIABLE), watch->count);
 }
 
 /* The group has gone on without us: nothing of it may be there. */
 static void test_old_generation_aborts(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_TXN_OFFSET_COMMIT, CODE_ILLEGAL_GENERATION, 1);
-    send_some(watch, 2);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, 2);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "generation"));
     assert_int_equal(watch->count, 2);
-    send_some(watch, 2);
-    result = end(fixture);
-    assert_committed(&result);
+    sink_scene_send(watch, 2);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
 static void test_members_are_needed_for_offsets(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
     const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = ""};
-    send_some(watch, 1);
+    sink_scene_send(watch, 1);
     struct sink_transaction_result result = sink_watch_end(watch, false, &offset, 1, SPAN_ABSENT);
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "assigned"));
     result = sink_watch_end(watch, false, &offset, 1, span_of_text("not what librdkafka wrote"));
     assert_false(result.committed);
     assert_true(strlen(result.error) > 0);
-    send_some(watch, 1);
-    result = end(fixture);
-    assert_committed(&result);
+    sink_scene_send(watch, 1);
+    result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
 static void test_fenced(void **state)
 {
     static const enum mock_cluster_request requests[] = {MOCK_CLUSTER_END_TXN, MOCK_CLUSTER_ADD_OFFSETS_TO_TXN, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN,
                                                          MOCK_CLUSTER_PRODUCE};
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
-        struct sink_watch *watch = open_watch(fixture, NULL);
+        struct sink_watch *watch = sink_scene_open(fixture, NULL);
         mock_cluster_fail(fixture->cluster, requests[i], CODE_INVALID_EPOCH, 1);
-        send_some(watch, 2);
+        sink_scene_send(watch, 2);
         const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = ""};
-        sink_transaction_end(watch->sink, false, &offset, 1, members_of(fixture));
+        sink_transaction_end(watch->sink, false, &offset, 1, sink_scene_members(fixture));
         assert_non_null(strstr(sink_watch_fatal(watch, 30 * SECONDS), "took over"));
         struct sink_transaction_result result;
         assert_false(sink_transaction_poll(watch->sink, &result));
@@ -524,7 +433,7 @@ static void test_fenced(void **state)
 
 static void test_start_is_retried_or_given_up(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     struct sink_watch *watch = &fixture->watch;
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_INIT_PRODUCER_ID, CODE_COORDINATOR_LOADING, 4);
     sink_watch_open_transactions(watch, fixture->bootstrap, NULL, "t", true, 10 * SECONDS);
@@ -538,20 +447,20 @@ static void test_start_is_retried_or_given_up(void **state)
 
 static void test_closes_whatever_is_under_way(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
-    send_some(watch, 3);
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, NULL);
+    sink_scene_send(watch, 3);
     int64_t before = source_watch_clock();
     sink_watch_close(watch); /* open */
-    open_watch(fixture, NULL);
-    send_some(watch, 3);
+    sink_scene_open(fixture, NULL);
+    sink_scene_send(watch, 3);
     const struct sink_offset offset = {.topic = "in", .partition = 0, .offset = 7, .metadata = ""};
-    sink_transaction_end(watch->sink, false, &offset, 1, members_of(fixture));
+    sink_transaction_end(watch->sink, false, &offset, 1, sink_scene_members(fixture));
     sink_watch_close(watch); /* ending */
-    open_watch(fixture, NULL);
-    send_some(watch, 3);
+    sink_scene_open(fixture, NULL);
+    sink_scene_send(watch, 3);
     mock_cluster_broker_down(fixture->cluster, 1, true);
-    sink_transaction_end(watch->sink, false, &offset, 1, members_of(fixture));
+    sink_transaction_end(watch->sink, false, &offset, 1, sink_scene_members(fixture));
     sink_watch_close(watch); /* ending, and nobody answers */
     sink_watch_open_transactions(watch, fixture->bootstrap, NULL, "t", true, 10 * SECONDS);
     sink_watch_close(watch); /* not ready */
@@ -573,13 +482,13 @@ static bool turn(int fd, struct sink_watch *watch)
 /* While topics are tried one by one nothing is on its way when the end is ordered: whoever sleeps then has to be woken for the first of them. */
 static void test_wakes_while_a_topic_is_looked_for(void **state)
 {
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, (const char *const[]){"message.max.bytes=2000", NULL});
+    struct sink_scene *fixture = *state;
+    struct sink_watch *watch = sink_scene_open(fixture, (const char *const[]){"message.max.bytes=2000", NULL});
     int fd = sink_watch_wake_fd(watch);
     struct sink_watch_row row = {.target = "in", .partition = 0, .key = span_of_text("k"), .value = span_of_text("v")};
     mock_cluster_fail(fixture->cluster, MOCK_CLUSTER_ADD_PARTITIONS_TO_TXN, CODE_TOPIC_UNAUTHORIZED, 1);
-    send_some(watch, 1);
-    struct sink_transaction_result result = end(fixture);
+    sink_scene_send(watch, 1);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     static const uint8_t large[3000];
     struct sink_watch_row too_large = {.value = {large, sizeof large}}; /* held, and then not even taken: no report wakes anybody */
@@ -590,7 +499,7 @@ static void test_wakes_while_a_topic_is_looked_for(void **state)
         if (round == 0) {
             sink_watch_copy(watch, &too_large, "other", 0, -1, -1);
         }
-        send_some(watch, 1);
+        sink_scene_send(watch, 1);
         sink_watch_send(watch, &row, OUTPUT_HEADERS_TARRY);
         sink_transaction_end(watch->sink, false, NULL, 0, SPAN_ABSENT);
         while (!sink_transaction_poll(watch->sink, &result)) {
@@ -602,7 +511,7 @@ static void test_wakes_while_a_topic_is_looked_for(void **state)
 
 static void test_wakes_by_eventfd(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     const struct kafka_property properties[] = {{"bootstrap.servers", fixture->bootstrap}};
     struct sink_options options = {.properties = properties, .property_count = 1, .instance = "i", .wake_fd = fd, .exactly_once = true,
@@ -620,7 +529,7 @@ static void test_wakes_by_eventfd(void **state)
         while (sink_poll(fixture->watch.sink, &report, 1) > 0) {
         }
         if (!ordered && sink_transaction_ready(fixture->watch.sink)) {
-            send_some(&fixture->watch, 1);
+            sink_scene_send(&fixture->watch, 1);
             sink_transaction_end(fixture->watch.sink, false, NULL, 0, SPAN_ABSENT);
             ordered = true;
         }
@@ -633,7 +542,7 @@ static void test_wakes_by_eventfd(void **state)
 
 static void test_options(void **state)
 {
-    struct fixture *fixture = *state;
+    struct sink_scene *fixture = *state;
     struct sink *sink = NULL;
     struct error error;
     const struct kafka_property refused[] = {{"transaction.timeout.ms", "5000"}};
@@ -651,12 +560,12 @@ static void test_options(void **state)
                                  (const char *const[]){"message.timeout.ms=300000", "socket.timeout.ms=60000", "retry.backoff.ms=7", NULL}, "t", true,
                                  2 * SECONDS);
     sink_watch_ready(&fixture->watch, 30 * SECONDS);
-    send_some(&fixture->watch, 1);
-    struct sink_transaction_result result = end(fixture);
-    assert_committed(&result);
+    sink_scene_send(&fixture->watch, 1);
+    struct sink_transaction_result result = sink_scene_commit(fixture);
+    sink_scene_expect_committed(&result);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, sink_scene_setup, sink_scene_teardown)
 
 int main(void)
 {
