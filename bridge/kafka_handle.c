@@ -6,11 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "bridge/kafka_conf.h"
+
+int64_t kafka_handle_clock_ms(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
 
 bool kafka_handle_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct error *error)
 {

@@ -29,6 +29,9 @@ rd_kafka_conf_t *kafka_handle_conf(const struct kafka_handle_setting *defaults,
  * unreadable certificates). Does not wait for a broker. */
 rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct error *error);
 
+/* The monotonic clock, in ms: for how long one may still wait. */
+int64_t kafka_handle_clock_ms(void);
+
 /* Takes a handle down, without a consumer's close protocol. Bounded by 5 s: a handle that librdkafka does not get to its end by then is left
  * to the end of the process (a warning says so). All that belongs to it (queues, events, topics) must be destroyed before. */
 void kafka_handle_destroy(rd_kafka_t *handle);

@@ -35,9 +35,9 @@ static void close_producers(struct sink *sink)
     for (size_t way = 0; way < SINK_WAYS; way++) {
         endings[way] = close_producer(&sink->producers[way]);
     }
-    int64_t end_ms = sink_transaction_shared_clock_ms() + CLOSE_MS;
+    int64_t end_ms = kafka_handle_clock_ms() + CLOSE_MS;
     for (size_t way = 0; way < SINK_WAYS; way++) {
-        int64_t left_ms = end_ms - sink_transaction_shared_clock_ms();
+        int64_t left_ms = end_ms - kafka_handle_clock_ms();
         kafka_handle_destroy_end(endings[way], left_ms > 0 ? (int)left_ms : 0);
     }
 }

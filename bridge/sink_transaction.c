@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bridge/kafka_handle.h"
 #include "bridge/sink_failure.h"
 #include "bridge/sink_transaction_state.h"
 
@@ -122,7 +123,7 @@ void sink_transaction_sent(struct sink *sink, enum sink_result result, const str
 /* From now on one record a batch, until a transaction with what is suspected now has committed: others' commits prove nothing. */
 static void go_alone(struct sink_transaction *transaction)
 {
-    transaction->alone_ms = transaction->alone ? transaction->alone_ms : sink_transaction_shared_clock_ms();
+    transaction->alone_ms = transaction->alone ? transaction->alone_ms : kafka_handle_clock_ms();
     transaction->alone = true;
 }
 
@@ -192,7 +193,7 @@ void sink_transaction_end(struct sink *sink, bool abort, const struct sink_offse
     struct sink_transaction_order order = {.way = transaction->way};
     transaction->told = abort;
     transaction->ending = true;
-    transaction->ended_ms = sink_transaction_shared_clock_ms();
+    transaction->ended_ms = kafka_handle_clock_ms();
     if (!abort && !transaction->failed && count > 0) {
         if (members.data == NULL) {
             note_failure(transaction, false, "no partition is assigned any more");
@@ -228,7 +229,7 @@ static void look_at_suspects(struct sink *sink, bool committed)
 {
     struct sink_transaction *transaction = sink->transaction;
     bool cleared = transaction->way == SINK_WAY_SINGLE && committed && transaction->suspect;
-    bool too_long = transaction->alone && sink_transaction_shared_clock_ms() - transaction->alone_ms > ALONE_MOST_MS;
+    bool too_long = transaction->alone && kafka_handle_clock_ms() - transaction->alone_ms > ALONE_MOST_MS;
     if (!cleared && !too_long) {
         return;
     }
@@ -312,7 +313,7 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
         return false;
     }
     result->copied_end = result->committed && !transaction->copied_unsaid ? transaction->copied_end : -1;
-    result->took_ms = sink_transaction_shared_clock_ms() - transaction->ended_ms;
+    result->took_ms = kafka_handle_clock_ms() - transaction->ended_ms;
     result->error[0] = '\0';
     if (!result->committed && !transaction->told) {
         word_error(transaction, words, result->error);

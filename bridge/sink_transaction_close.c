@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "bridge/kafka_handle.h"
 #include "bridge/sink_transaction_state.h"
 
 #define FINISH_MS 1500  /* for what is under way at the end */
@@ -12,9 +13,9 @@
 static bool wait_over(struct sink *sink, int64_t timeout_ms)
 {
     struct sink_transaction_shared *shared = sink->transaction->shared;
-    int64_t end_ms = sink_transaction_shared_clock_ms() + timeout_ms;
+    int64_t end_ms = kafka_handle_clock_ms() + timeout_ms;
     bool over = false;
-    while (!over && sink_transaction_shared_clock_ms() < end_ms) {
+    while (!over && kafka_handle_clock_ms() < end_ms) {
         for (size_t i = 0; i < SINK_TRANSACTION_WAYS; i++) {
             sink_drain(sink, (enum sink_way)(SINK_WAY_FIRST + i));
         }

@@ -8,13 +8,6 @@
 #include "base/memory.h"
 #include "bridge/sink_transaction_state.h"
 
-int64_t sink_transaction_shared_clock_ms(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_t timeout_ms)
 {
     struct timespec until;

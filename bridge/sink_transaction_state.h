@@ -107,9 +107,6 @@ void sink_transaction_shared_free_order(struct sink_transaction_order *order);
 /* Waits for a change, at most that long. The lock is held. */
 void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_t timeout_ms);
 
-/* By the monotonic clock. */
-int64_t sink_transaction_shared_clock_ms(void);
-
 /* Has the owner take another turn. The lock is held. */
 void sink_transaction_shared_wake(const struct sink_transaction_shared *shared);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bridge/kafka_handle.h"
 #include "bridge/sink_failure.h"
 #include "bridge/sink_transaction_state.h"
 
@@ -159,7 +160,7 @@ static bool end_transaction(struct sink_transaction_shared *shared, const struct
 /* "" for a while: a first connection takes its time, and is no trouble. */
 static void set_trouble(struct sink_transaction_shared *shared, const struct failure *failure, int64_t since_ms)
 {
-    if (failure->code == RD_KAFKA_RESP_ERR__TIMED_OUT && sink_transaction_shared_clock_ms() - since_ms < TROUBLE_AFTER_MS) {
+    if (failure->code == RD_KAFKA_RESP_ERR__TIMED_OUT && kafka_handle_clock_ms() - since_ms < TROUBLE_AFTER_MS) {
         return;
     }
     pthread_mutex_lock(&shared->lock);
@@ -195,7 +196,7 @@ static enum answer init_one(struct sink_transaction_shared *shared, size_t index
 static bool init_all(struct sink_transaction_shared *shared)
 {
     bool done[SINK_TRANSACTION_WAYS] = {false};
-    int64_t since_ms = sink_transaction_shared_clock_ms();
+    int64_t since_ms = kafka_handle_clock_ms();
     size_t left = SINK_TRANSACTION_WAYS;
     while (left > 0) {
         for (size_t i = 0; i < SINK_TRANSACTION_WAYS; i++) {

@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "bridge/kafka_handle.h"
 #include "bridge/source_state.h"
 
 static bool unavailable(const char *what, const char *topic, int32_t partition, rd_kafka_resp_err_t code, struct error *error)
@@ -37,16 +37,9 @@ static bool ask_committed(rd_kafka_t *handle,
     return code == RD_KAFKA_RESP_ERR_NO_ERROR || unavailable("the committed offset", topic, partition, code, error);
 }
 
-static int64_t clock_ms(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 static int left_ms(int64_t until_ms)
 {
-    int64_t left = until_ms - clock_ms();
+    int64_t left = until_ms - kafka_handle_clock_ms();
     return left > 0 ? (int)left : 1;
 }
 
@@ -80,7 +73,7 @@ static bool ask_high(struct source *source, const char *topic, int32_t partition
 
 bool source_high(struct source *source, const char *topic, int32_t partition, int timeout_ms, int64_t *high, struct error *error)
 {
-    bool known = ask_high(source, topic, partition, clock_ms() + timeout_ms, high, error);
+    bool known = ask_high(source, topic, partition, kafka_handle_clock_ms() + timeout_ms, high, error);
     source->reader_kept = !known; /* its connection may come to stand until the next attempt */
     return known;
 }
@@ -93,7 +86,7 @@ bool source_look_up(struct source *source,
                     struct error *error)
 {
     struct source_lookup found = {.committed = -1};
-    int64_t until_ms = clock_ms() + timeout_ms;
+    int64_t until_ms = kafka_handle_clock_ms() + timeout_ms;
     rd_kafka_t *asker = source_read_asker(source, error);
     if (asker == NULL || !ask_committed(source->handle, topic, partition, timeout_ms / 2, &found, error) ||
         !ask_offset(asker, topic, partition, RD_KAFKA_OFFSET_BEGINNING, until_ms, &found.low, error) ||
@@ -115,7 +108,7 @@ bool source_offset_at(struct source *source,
 {
     int64_t end = -1;
     int64_t found = -1;
-    int64_t until_ms = clock_ms() + timeout_ms;
+    int64_t until_ms = kafka_handle_clock_ms() + timeout_ms;
     int64_t time = timestamp_ms < 0 ? 0 : timestamp_ms; /* the negative ones have meanings of their own */
     rd_kafka_t *asker = source_read_asker(source, error);
     /* the end first: what is written between the two questions is not older, and must not be counted as such */

@@ -36,6 +36,15 @@ void daemon_fail(struct daemon *daemon, const struct error *error)
     }
 }
 
+bool daemon_may_tell(const struct daemon *daemon, int64_t *told_ms)
+{
+    if (*told_ms != 0 && daemon->now.mono.ms - *told_ms < DAEMON_TOLD_MS) {
+        return false;
+    }
+    *told_ms = daemon->now.mono.ms;
+    return true;
+}
+
 static void begin_stop(struct daemon *daemon)
 {
     if (daemon->stopping) {

@@ -232,11 +232,9 @@ void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item 
 /* An outage fails every record of a lane: it is told once in a while. A record's own fault is told for each. */
 static void log_failure(struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
 {
-    int64_t *told_ms = &daemon->failure_told_ms[item->lane];
-    if (report->failure != DELIVERY_FAULT && *told_ms != 0 && daemon->now.mono.ms - *told_ms < DAEMON_TOLD_MS) {
+    if (report->failure != DELIVERY_FAULT && !daemon_may_tell(daemon, &daemon->failure_told_ms[item->lane])) {
         return;
     }
-    *told_ms = report->failure == DELIVERY_FAULT ? *told_ms : daemon->now.mono.ms;
     log_write(LOG_LEVEL_WARNING, "delivery_failed",
               LOG_FIELDS(LOG_TEXT("target", daemon->lanes.names[item->lane]), LOG_TEXT("error", report->error)), "%s",
               report->failure == DELIVERY_FAULT ? "a record cannot be delivered: it goes to the refused topic"

@@ -129,6 +129,9 @@ struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const st
 /* Ends the loop after this turn with this error. The first one counts. */
 void daemon_fail(struct daemon *daemon, const struct error *error);
 
+/* What fails again and again is told once in DAEMON_TOLD_MS: true, and *told_ms (monotonic, 0: never told) is now, when it is to be told. */
+bool daemon_may_tell(const struct daemon *daemon, int64_t *told_ms);
+
 /* daemon_setup.c */
 bool daemon_setup(struct daemon *daemon, struct error *error);
 void daemon_setup_teardown(struct daemon *daemon);

@@ -20,8 +20,7 @@ bool daemon_transaction_settled(struct daemon *daemon)
         return true;
     }
     const char *trouble = sink_transaction_trouble(daemon->sink);
-    if (trouble[0] != '\0' && (daemon->abort_told_ms == 0 || daemon->now.mono.ms - daemon->abort_told_ms >= DAEMON_TOLD_MS)) {
-        daemon->abort_told_ms = daemon->now.mono.ms;
+    if (trouble[0] != '\0' && daemon_may_tell(daemon, &daemon->abort_told_ms)) {
         log_write(LOG_LEVEL_WARNING, "transactions_wait", NULL, 0, "%s", trouble);
     }
     return false;
@@ -31,7 +30,6 @@ void daemon_transaction_copy(struct daemon *daemon, const struct partition *part
 {
     struct row row;
     struct error error;
-    daemon->spoilt = daemon->spoilt || daemon->failed;
     if (!sink_transaction_ready(daemon->sink)) { /* the first copy of an instance that delivers at least once: it is tried again soon */
         daemon->spoilt = true;
         if (!sink_transaction_start(daemon->sink, &error)) {
@@ -118,13 +116,10 @@ static void settle(struct daemon *daemon, bool committed)
 
 static void tell(struct daemon *daemon, const struct sink_transaction_result *result)
 {
-    bool told = daemon->abort_told_ms != 0 && daemon->now.mono.ms - daemon->abort_told_ms < DAEMON_TOLD_MS;
-    if (result->committed || told || result->error[0] == '\0') {
-        return;
+    if (!result->committed && result->error[0] != '\0' && daemon_may_tell(daemon, &daemon->abort_told_ms)) {
+        log_write(LOG_LEVEL_WARNING, "transaction_aborted", LOG_FIELDS(LOG_TEXT("error", result->error)),
+                  "a transaction was aborted: nothing of it is visible to read_committed consumers, and all of it goes again");
     }
-    daemon->abort_told_ms = daemon->now.mono.ms;
-    log_write(LOG_LEVEL_WARNING, "transaction_aborted", LOG_FIELDS(LOG_TEXT("error", result->error)),
-              "a transaction was aborted: nothing of it is visible to read_committed consumers, and all of it goes again");
 }
 
 static void hand_over(struct daemon *daemon, const struct sink_transaction_result *result)

@@ -35,6 +35,12 @@ static inline bool cancelled_has(const struct cancelled *set, int64_t offset)
     return set->count > 0 && cancelled_find(set, offset) != NULL;
 }
 
+/* True when the row stands in the store, where rows are complete below `stored_position`, and is to be erased there. */
+static inline bool cancelled_is_stored(const struct cancelled_row *row, int64_t stored_position)
+{
+    return row->used && !row->erased && row->key.offset < stored_position;
+}
+
 typedef bool cancelled_keep_fn(struct cancelled_row *row, void *context);
 
 /* Asks `keep` about every record, which it may change but for its offset, and takes out those it does not want. O(capacity). */

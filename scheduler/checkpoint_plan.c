@@ -120,7 +120,7 @@ static bool plan_erase(struct cancelled_row *row, void *context)
 {
     struct erasing *erasing = context;
     struct checkpoint *checkpoint = erasing->checkpoint;
-    if (!row->erased && row->key.offset < erasing->slot->stored_position && erasing->left > 0) {
+    if (cancelled_is_stored(row, erasing->slot->stored_position) && erasing->left > 0) {
         erasing->left--;
         GROW(checkpoint->erases, checkpoint->erase_count, checkpoint->erase_capacity);
         checkpoint->erases[checkpoint->erase_count++] = (struct checkpoint_erase){row->key, row->lane};

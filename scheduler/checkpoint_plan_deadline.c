@@ -69,8 +69,7 @@ static void queue_deadline(const struct core *core, const struct slot *slot, con
 static bool has_erases(const struct slot *slot)
 {
     for (uint32_t i = 0; slot->cancelled.count > 0 && i < slot->cancelled.capacity; i++) {
-        const struct cancelled_row *row = &slot->cancelled.rows[i];
-        if (row->used && !row->erased && row->key.offset < slot->stored_position) {
+        if (cancelled_is_stored(&slot->cancelled.rows[i], slot->stored_position)) {
             return true;
         }
     }

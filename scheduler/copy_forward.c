@@ -11,24 +11,16 @@
 #include "scheduler/commit.h"
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
+#include "scheduler/slot.h"
 
 #define WAIT_MAX_MS 60000
 #define ROWS_MOST (1u << 20) /* what a skip spans may be more than copy_rows_max */
-
-static uint64_t pending(const struct slot *slot)
-{
-    uint64_t sum = 0;
-    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
-        sum += slot->queues[lane] == NULL ? 0 : slot->queues[lane]->pending;
-    }
-    return sum;
-}
 
 /* Below which offset all that is pending is to be copied; not above C: nothing is. */
 static int64_t wanted_below(const struct core *core, const struct slot *slot)
 {
     uint64_t span = (uint64_t)(slot->position - slot->low_committed);
-    bool too_long = core->options.span_max > 0 && span > core->options.span_max && span / 2 > pending(slot);
+    bool too_long = core->options.span_max > 0 && span > core->options.span_max && span / 2 > slot_pending(slot);
     int64_t below = too_long ? slot->stored_position : slot->copy.wanted_below;
     return below < slot->stored_position ? below : slot->stored_position;
 }

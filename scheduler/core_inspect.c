@@ -5,6 +5,7 @@
 #include "scheduler/bucket_table.h"
 #include "scheduler/core_state.h"
 #include "scheduler/queue.h"
+#include "scheduler/slot.h"
 
 /* Due times and counts of what is in flight. */
 static void add_taken(const struct queue *queue, struct now now, struct core_queue_stats *stats)
@@ -90,6 +91,7 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .reading_paused = slot->reading_paused,
         .position = slot->position,
         .low_offset = slot->low_offset,
+        .pending = slot_pending(slot),
         .unwritten_rows = slot->unwritten.count,
         .unwritten_bytes = slot->unwritten.bytes,
         .lanes_apart = slot->lanes_apart,
@@ -102,7 +104,6 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             stats->buckets += bucket_table_count(&slot->queues[lane]->buckets);
-            stats->pending += slot->queues[lane]->pending;
         }
     }
 }

@@ -198,6 +198,15 @@ int64_t slot_low_offset(const struct slot *slot)
     return low > slot->low_offset ? low : slot->low_offset;
 }
 
+uint64_t slot_pending(const struct slot *slot)
+{
+    uint64_t sum = 0;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        sum += slot->queues[lane] == NULL ? 0 : slot->queues[lane]->pending;
+    }
+    return sum;
+}
+
 static void pause(struct core *core, struct slot *slot, bool paused)
 {
     if (slot->reading_paused != paused && !slot->reading_stopped) {

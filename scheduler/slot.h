@@ -24,6 +24,9 @@ void slot_look_caught_up(struct slot *slot);
  * buckets + marks). */
 int64_t slot_low_offset(const struct slot *slot);
 
+/* Read or loaded and not done, all queues. */
+uint64_t slot_pending(const struct slot *slot);
+
 /* Back-pressure: pauses and resumes reading, all slots, by what is unwritten. */
 void slot_pressure(struct core *core);
 
