@@ -203,8 +203,8 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     slot->commit_under_way = false;
     if (result != COMMIT_ACKNOWLEDGED) {
         /* An aborted transaction is surely not there; a plain commit may be, and what it said was true. */
-        slot->low_offset = core->options.exactly_once ? slot->low_committed : slot->low_offset;
-        slot->shared = core->options.exactly_once ? slot->shared_committed : slot->shared;
+        slot->low_offset = slot->in_transaction ? slot->low_committed : slot->low_offset;
+        slot->shared = slot->in_transaction ? slot->shared_committed : slot->shared;
         return;
     }
     slot->low_committed = slot->low_committing;

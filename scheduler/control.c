@@ -52,7 +52,7 @@ static bool end_event(struct core *core, struct slot *slot, const struct stored_
         return true;
     }
     cancelled_find(&slot->cancelled, event->offset)->passed = true; /* what is taken is not in the window */
-    if (item->state == TAKEN_FAILED) {
+    if (item->state == TAKEN_FAILED || item->state == TAKEN_POSTPONED) {
         taken_move(&queue->taken, item, TAKEN_ENDED);
         queue_advance(core, queue, !core->options.exactly_once);
         return true;
@@ -61,7 +61,8 @@ static bool end_event(struct core *core, struct slot *slot, const struct stored_
     return false;
 }
 
-/* Its copy is read before the end of the transaction is known, which takes the event out of `pending`. */
+/* Its copy is read before the end of the transaction is known, which takes the event out of `pending`. (What is postponed stands in a FIFO, and is ended there
+ * either way.) */
 static bool is_moving(const struct slot *slot, const struct stored_event *event)
 {
     return slot->copy.state == COPY_SENT && event->offset < slot->copy.below;

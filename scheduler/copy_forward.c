@@ -10,6 +10,7 @@
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
 #include "scheduler/frontier.h"
+#include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
 
@@ -94,7 +95,9 @@ static void finish(struct slot *slot)
 {
     struct copy *copy = &slot->copy;
     uint32_t count = 0;
-    qsort(copy->rows, copy->row_count, sizeof(*copy->rows), by_offset);
+    if (copy->row_count > 0) { /* else there may be no array at all */
+        qsort(copy->rows, copy->row_count, sizeof(*copy->rows), by_offset);
+    }
     while (count < copy->row_count && copy->rows[count].key.offset < copy->below) {
         count++;
     }
@@ -171,7 +174,7 @@ static void take_row(struct copy *copy, lane_index lane, const struct scanned_ro
         copy->row_capacity = copy->row_capacity == 0 ? 256 : copy->row_capacity * 2;
         copy->rows = memory_resize(copy->rows, copy->row_capacity, sizeof(*copy->rows));
     }
-    copy->rows[copy->row_count++] = (struct copied_row){{row->due_ms, row->offset}, row->bytes, lane};
+    copy->rows[copy->row_count++] = (struct copied_row){{row->due_ms, row->offset}, row->due_ms, row->bytes, lane};
 }
 
 void copy_forward_rows(struct core *core, struct slot *slot, const struct input_rows *rows)
@@ -228,10 +231,30 @@ static bool is_pending(const struct slot *slot, const struct copied_row *row)
     return !queue_is_done(slot, queue, row->key) && !cancelled_has(&slot->cancelled, row->key.offset);
 }
 
+/* What is postponed and held up by something in front of it is copied as what it is: due later. */
+static void postpone_rows(const struct core *core, struct slot *slot, struct now now)
+{
+    struct copy *copy = &slot->copy;
+    for (uint16_t lane = 0; lane < slot->queue_count && copy->row_count > 0; lane++) {
+        const struct queue *queue = slot->queues[lane];
+        for (uint32_t i = 0; queue != NULL && queue->taken.postponed > 0 && i < queue->taken.count; i++) {
+            const struct taken *item = taken_at(&queue->taken, i);
+            struct copied_row sought = {.key = item->key};
+            struct copied_row *row = item->state != TAKEN_POSTPONED
+                                         ? NULL
+                                         : bsearch(&sought, copy->rows, copy->row_count, sizeof(sought), by_offset);
+            if (row != NULL) {
+                row->due_ms = postpone_due_ms(core, item->key, now);
+            }
+        }
+    }
+}
+
 const struct partition_frontier *copy_forward_send(struct core *core, struct slot *slot, struct now now)
 {
     struct copy *copy = &slot->copy;
     uint32_t count = 0;
+    postpone_rows(core, slot, now);
     for (uint32_t i = 0; i < copy->row_count && copy->rows[i].key.offset < copy->below; i++) {
         if (!is_pending(slot, &copy->rows[i])) {
             continue;
@@ -240,6 +263,7 @@ const struct partition_frontier *copy_forward_send(struct core *core, struct slo
         const struct copied_row *row = &copy->rows[count - 1];
         command_list_add(&core->commands, COMMAND_COPY, slot)->as.copy = (struct command_copy){
             .lane = row->lane,
+            .due_ms = row->due_ms,
             .key = row->key,
             .ref = unwritten_find(&slot->unwritten, row->key.offset),
             .bucket = bucket_of(row->lane, 0, row->key.due_ms),
@@ -267,7 +291,9 @@ static void end_moved(struct core *core, struct slot *slot)
         struct queue *queue = slot->queues[lane];
         for (uint32_t i = 0; queue != NULL && i < queue->taken.count; i++) {
             struct taken *item = taken_at(&queue->taken, i);
-            if (item->state == TAKEN_FAILED && item->key.offset < copy->below) {
+            bool postponed = item->state == TAKEN_POSTPONED;
+            if ((item->state == TAKEN_FAILED || postponed) && item->key.offset < copy->below) {
+                slot->ended.postponed += postponed;
                 taken_move(&queue->taken, item, TAKEN_ENDED);
                 queue->pending++; /* the FIFO takes it off once more */
                 queue->pending_bytes += item->bytes;

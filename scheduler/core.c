@@ -11,6 +11,7 @@
 #include "scheduler/copy_forward.h"
 #include "scheduler/core_state.h"
 #include "scheduler/delivery.h"
+#include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
 #include "scheduler/transaction.h"
@@ -99,6 +100,7 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
         break;
     case INPUT_READING_STOPPED:
         slot->reading_stopped = true;
+        postpone_stop(core, slot);
         slot_look_caught_up(slot);
         break;
     case INPUT_DELIVERED:
@@ -249,6 +251,7 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
         add_wall(deadline, window_deadline(core, queue));
         add_wall(deadline, queue_next_pass(queue, core->last.wall.ms));
         add_mono(deadline, delivery_retry_at(queue));
+        add_mono(deadline, postpone_deadline(core, slot, queue));
         if (queue_may_take(core, slot, queue)) {
             add_wall(deadline, queue_next_due(slot, queue));
         }

@@ -49,8 +49,9 @@ struct core_options {
     uint32_t transaction_busy_per_ms;  /* with as many for each ms since the last one's end was ordered */
     int64_t transaction_fill_ms;    /* a transaction takes no more this long after its first record */
     uint64_t span_max;              /* offsets from C to the position beyond which old records are copied forward (R6); 0: never */
-    uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it */
-    int64_t copy_ms;                /* least time between two such transactions of one slot */
+    uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it. Where it is not 0 it bounds postponed ones too */
+    int64_t copy_ms;                /* least time between two such transactions of one slot, and at least once between two of postponed ones */
+    int64_t letter_later_ms;        /* how much later than now a record is due that is written again because its letter could not be kept */
 };
 
 /* Fills in what production uses; each value's reason stands beside it in core_options.c. */
@@ -135,6 +136,8 @@ enum delivery_failure {
     DELIVERY_UNKNOWN_TOPIC, /* the target does not exist (yet) */
     DELIVERY_FAULT,         /* this record can never go there */
     DELIVERY_UNDONE,        /* its transaction failed for another's sake: nothing is said of this one */
+    DELIVERY_NO_LETTER,     /* of what goes out as a letter (as_refused, or a row refused at reading): it could not be kept. The record is written again with a
+                               later due time (R4), and its lane goes on */
 };
 
 /* Report on a COMMAND_DELIVER, named by slot epoch, lane and sequence. */
@@ -242,7 +245,7 @@ enum command_kind {
     COMMAND_STOPPED,
 };
 
-/* Write this row to its target (or, as_refused, to the source's refused topic). Answer: DELIVERED, DELIVERY_FAILED or SINK_FULL,
+/* Write this row to its target (or, as_refused, as a dead letter, which is acknowledged before the frontier passes the record). Answer: DELIVERED, DELIVERY_FAILED or SINK_FULL,
  * which may come at once or later. ref 0: the row is in the store at `bucket` (or, after the clock was set back, in a coarser one of that time). */
 struct command_deliver {
     lane_index lane;
@@ -259,6 +262,7 @@ struct command_deliver {
  * timestamp. No answer of its own: what cannot be written has the transaction aborted. ref as in command_deliver. */
 struct command_copy {
     lane_index lane;
+    int64_t due_ms; /* to be due then: key.due_ms, or later when its letter could not be kept */
     struct key key;
     row_ref ref;
     struct bucket_id bucket;
@@ -354,6 +358,7 @@ struct core_slot_stats {
     uint64_t cancelled;      /* events that a cancel ended (or a replacement, while they were under way), in this life of the slot */
     uint64_t replaced;       /* events that a later one of their id replaced */
     uint64_t copied;         /* events copied forward */
+    uint64_t postponed;      /* events written again with a later due time, as their letters could not be kept */
     uint64_t skipped;        /* re-appends that a mark ended */
     uint32_t marks;
 };

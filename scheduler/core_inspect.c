@@ -98,6 +98,7 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .cancelled = slot->ended.cancelled,
         .replaced = slot->ended.replaced,
         .copied = slot->ended.copied,
+        .postponed = slot->ended.postponed,
         .skipped = slot->ended.skipped,
         .marks = slot->marks.table.count,
     };

@@ -28,5 +28,6 @@ void core_options_default(struct core_options *options)
         .span_max = 0,
         .copy_rows_max = 1000,                /* some 20 ms; with exactly_once what comes due meanwhile waits for it */
         .copy_ms = 100,
+        .letter_later_ms = 60000,             /* JetStream is away longer than an instant, mostly; and each time costs a record in the log */
     };
 }

@@ -65,6 +65,7 @@ enum copy_state {
 
 struct copied_row {
     struct key key;
+    int64_t due_ms; /* of the copy */
     uint32_t bytes;
     lane_index lane;
 };
@@ -86,11 +87,19 @@ struct copy {
     uint32_t row_capacity;
 };
 
+/* How a slot's postponed records are written again (postpone.h). */
+struct postpone {
+    uint32_t rows_max;     /* in one transaction; fewer after a failure, 0: as many as may be */
+    int64_t not_before_ms; /* monotonic */
+    int64_t wait_ms;       /* after a failure, 0 after a success */
+};
+
 /* Events that ended without a delivery, in this life of the slot. */
 struct ended {
     uint64_t cancelled;
     uint64_t replaced;
     uint64_t copied;
+    uint64_t postponed;
     uint64_t skipped;
 };
 
@@ -114,6 +123,7 @@ struct slot {
     struct cancelled cancelled;
     struct marks marks;
     struct copy copy;
+    struct postpone postpone;
     struct ended ended;
     struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
     uint16_t queue_count;            /* lanes below it may have a queue */
@@ -168,8 +178,11 @@ struct transaction {
     bool full;                  /* the sink had no room for all of it */
     bool poisoned;              /* is to be aborted */
     bool found;                 /* it showed which record cannot be delivered: that one goes elsewhere now, and the rest need not wait */
+    bool explained;             /* one of its deliveries failed: that is why it is aborted */
     const struct queue *alone;  /* of the last one with deliveries: nobody else's may go into it; NULL: it is everybody's whose last one succeeded */
     struct slot *copying;       /* the last one copies records of this slot forward; NULL: it does not, or the slot was lost */
+    struct slot *postponing;    /* the last one writes postponed records of this slot again; NULL as with `copying` */
+    uint32_t postponed;         /* so many */
     struct transaction_slot *slots;
     size_t slot_count;
     size_t slot_capacity;

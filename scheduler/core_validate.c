@@ -8,6 +8,8 @@
 static void validate_taken(const struct queue *queue, bool exactly_once)
 {
     uint32_t ended = 0;
+    uint32_t postponed = 0;
+    uint32_t moved = 0;
     uint32_t sent = 0;
     uint32_t failed = 0;
     uint32_t late = 0;
@@ -17,6 +19,8 @@ static void validate_taken(const struct queue *queue, bool exactly_once)
         sent += item->state == TAKEN_SENT;
         failed += item->state == TAKEN_FAILED;
         ended += item->state == TAKEN_ENDED;
+        postponed += item->state == TAKEN_POSTPONED;
+        moved += item->state == TAKEN_MOVED;
         late += item->late;
         if (!item->late) {
             INVARIANT(key_compare(before, item->key) < 0);
@@ -25,7 +29,8 @@ static void validate_taken(const struct queue *queue, bool exactly_once)
         }
     }
     INVARIANT(sent == queue->taken.sent && failed == queue->taken.failed && late == queue->taken.late);
-    INVARIANT(ended == queue->taken.ended);
+    INVARIANT(ended == queue->taken.ended && postponed == queue->taken.postponed && moved == queue->taken.moved);
+    INVARIANT(queue->taken.count == 0 || key_compare(queue->loaded, queue->taken_point) >= 0); /* else no frontier passes what is written again */
     INVARIANT(queue->taken.count == 0 || taken_at(&queue->taken, 0)->state != TAKEN_ENDED);
     INVARIANT(queue->taken.count == 0 || exactly_once || taken_at(&queue->taken, 0)->state != TAKEN_DONE);
 }
@@ -54,6 +59,8 @@ static void validate_queue(const struct core *core, const struct slot *slot, con
     wheel_validate(&queue->wheel);
     late_heap_validate(&queue->late);
     validate_taken(queue, core->options.exactly_once);
+    INVARIANT(queue->taken.moved == 0 || (core->transaction.state != TRANSACTION_NONE && core->transaction.postponing == slot));
+    INVARIANT(queue->taken.postponed == 0 || !slot->reading_stopped);
     wheel_each(&queue->wheel, check_wheel_entry, (void *)(uintptr_t)queue);
     validate_buckets(queue);
     for (uint32_t i = 0; i < queue->late.count; i++) {

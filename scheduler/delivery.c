@@ -7,6 +7,7 @@
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
+#include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/transaction.h"
 
@@ -46,16 +47,22 @@ static uint32_t again_room(const struct core *core, const struct queue *queue)
     return sent < most ? most - sent : queue->taken.sent == 0;
 }
 
-static uint32_t send_again(struct core *core, const struct slot *slot, struct queue *queue, struct now now, uint32_t most)
+/* With exactly_once what is postponed goes in its turn: the frontier of a transaction passes no gap. */
+static uint32_t to_send_again(const struct core *core, const struct queue *queue)
+{
+    return queue->taken.failed + (core->options.exactly_once ? queue->taken.postponed : 0);
+}
+
+static uint32_t send_again(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint32_t most)
 {
     bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || core->stopping ||
                   slot->leaving || !transaction_admits(core, queue);
     uint32_t sent = 0;
-    if (closed || queue->taken.failed == 0) {
+    if (closed || to_send_again(core, queue) == 0) {
         return 0;
     }
     most = most < again_room(core, queue) ? most : again_room(core, queue);
-    for (uint32_t i = 0; i < queue->taken.count && sent < most && queue->taken.failed > 0; i++) {
+    for (uint32_t i = 0; i < queue->taken.count && sent < most && to_send_again(core, queue) > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
         if (item->state == TAKEN_FAILED && copy_forward_blocks(slot, item->key.offset)) {
             break;
@@ -64,6 +71,11 @@ static uint32_t send_again(struct core *core, const struct slot *slot, struct qu
             taken_move(&queue->taken, item, TAKEN_SENT);
             send(core, slot, queue, queue->taken.first_sequence + i, true);
             transaction_note(core, queue, now);
+            sent++;
+        } else if (item->state == TAKEN_POSTPONED && core->options.exactly_once) {
+            if (!postpone_send(core, slot, queue, item, now)) {
+                break;
+            }
             sent++;
         }
     }
@@ -208,13 +220,16 @@ static void fail(struct core *core, struct slot *slot, struct queue *queue, stru
                   unknown_topics_expired(&core->unknown, report->target_hash, now.mono, core->options.unknown_topic_grace_ms));
     bool cancelled = item->cancelled;
     transaction_poison(core);
+    core->transaction.explained = core->transaction.explained || report->failure != DELIVERY_UNDONE;
     control_failed(slot, queue, item);
     if (cancelled) {
         queue_advance(core, queue, !core->options.exactly_once);
     } else if (report->failure == DELIVERY_UNDONE) {
         return; /* it goes again with the next transaction */
+    } else if (report->failure == DELIVERY_NO_LETTER && postpone_take(slot, queue, item)) {
+        core->transaction.found = true;
     } else if (fault && !item->refused) {
-        item->refused = true; /* goes to the refused topic instead, from the same place in the FIFO (R10) */
+        item->refused = true; /* goes out as a letter instead, from the same place in the FIFO (R10) */
         item->reason = (uint8_t)report->failure;
         core->transaction.found = true;
     } else {
@@ -239,6 +254,7 @@ void delivery_report(struct core *core, struct slot *slot, enum input_kind kind,
     } else if (kind == INPUT_SINK_FULL) {
         core->sink_full = true;
         core->transaction.full = true;
+        core->transaction.explained = true;
         transaction_poison(core);
         control_failed(slot, queue, item);
         queue_advance(core, queue, !core->options.exactly_once);

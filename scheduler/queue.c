@@ -127,8 +127,9 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
     uint32_t in_flight = core->options.exactly_once ? core->lane_sent[queue->lane] : core->lane_taken[queue->lane];
     bool room = queue->taken.count == 0 ||
                 (in_flight < lane->max_in_flight && core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
+    bool passable = !core->options.exactly_once || queue->taken.postponed == 0; /* a transaction's frontier passes no gap */
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
-    return open && room && key_compare(queue->loaded, queue->taken_point) >= 0;
+    return open && room && passable && key_compare(queue->loaded, queue->taken_point) >= 0;
 }
 
 /* R1: what is late is not due by our clock, or had no room in memory. When nothing is in flight the pair is kept and the queue starts over
@@ -264,13 +265,14 @@ void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms
     }
 }
 
-/* What was sent counts as done: in a transaction the frontier holds only if all of it is. In order, up to the first that is to be sent again. */
+/* What was sent, or written again, counts as done: in a transaction the frontier holds only if all of it is. In order, up to the first that is to be sent
+ * or written again. */
 static uint32_t look_ahead_point(const struct queue *queue, bool sent_too, struct key *point)
 {
     uint32_t i = 0;
     for (; i < queue->taken.count; i++) {
         const struct taken *item = taken_at(&queue->taken, i);
-        if (item->state == TAKEN_FAILED || (item->state == TAKEN_SENT && !sent_too)) {
+        if (item->state == TAKEN_FAILED || item->state == TAKEN_POSTPONED || (item->state == TAKEN_SENT && !sent_too)) {
             break;
         }
         *point = item->late ? *point : item->key;

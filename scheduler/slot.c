@@ -10,6 +10,7 @@
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
+#include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/transaction.h"
 
@@ -96,6 +97,7 @@ void slot_lose(struct core *core, struct slot *slot)
 {
     transaction_poison(core);
     copy_forward_lose(core, slot);
+    postpone_lose(core, slot);
     for (uint32_t i = slot->unwritten.planned; i < slot->unwritten.count; i++) {
         command_list_release(&core->commands, unwritten_at(&slot->unwritten, i)->ref);
     }

@@ -54,10 +54,14 @@ void taken_move(struct taken_fifo *fifo, struct taken *item, enum taken_state st
     fifo->sent -= item->state == TAKEN_SENT;
     fifo->failed -= item->state == TAKEN_FAILED;
     fifo->ended -= item->state == TAKEN_ENDED;
+    fifo->postponed -= item->state == TAKEN_POSTPONED;
+    fifo->moved -= item->state == TAKEN_MOVED;
     item->state = (uint8_t)state;
     fifo->sent += state == TAKEN_SENT;
     fifo->failed += state == TAKEN_FAILED;
     fifo->ended += state == TAKEN_ENDED;
+    fifo->postponed += state == TAKEN_POSTPONED;
+    fifo->moved += state == TAKEN_MOVED;
 }
 
 bool taken_pop(struct taken_fifo *fifo, bool done_too, struct taken *item)

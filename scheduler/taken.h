@@ -11,10 +11,12 @@
 #include "scheduler/types.h"
 
 enum taken_state {
-    TAKEN_SENT,   /* a report will come */
-    TAKEN_FAILED, /* to be sent again */
-    TAKEN_DONE,   /* delivered; with exactly_once, if its transaction commits */
-    TAKEN_ENDED,  /* cancelled or moved: it is not sent again */
+    TAKEN_SENT,      /* a report will come */
+    TAKEN_FAILED,    /* to be sent again */
+    TAKEN_DONE,      /* delivered; with exactly_once, if its transaction commits */
+    TAKEN_ENDED,     /* cancelled or moved: it is not sent again */
+    TAKEN_POSTPONED, /* its letter could not be kept: to be written again (postpone.h) */
+    TAKEN_MOVED,     /* is being written again, if its transaction commits */
 };
 
 struct taken {
@@ -23,7 +25,7 @@ struct taken {
     uint8_t state;   /* enum taken_state */
     uint8_t reason;  /* enum delivery_failure, when refused */
     bool late;       /* was covered by the point when it was taken: counts for the cut, not for the point */
-    bool refused;    /* goes to the refused topic */
+    bool refused;    /* goes out as a letter */
     bool cancelled;  /* its event was, while it was under way */
 };
 
@@ -35,6 +37,8 @@ struct taken_fifo {
     uint32_t sent;   /* in state TAKEN_SENT */
     uint32_t failed; /* in state TAKEN_FAILED */
     uint32_t ended;  /* in state TAKEN_ENDED */
+    uint32_t postponed; /* in state TAKEN_POSTPONED */
+    uint32_t moved;  /* in state TAKEN_MOVED */
     uint32_t late;   /* with `late` set, done ones included */
     uint64_t bytes;  /* of all that are here */
     uint64_t first_sequence;

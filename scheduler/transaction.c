@@ -8,6 +8,7 @@
 #include "scheduler/commit.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
+#include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 
 #define NEXT_MS 2         /* for the next record */
@@ -45,7 +46,10 @@ static void open(struct core *core, struct now now)
     transaction->found = false;
     transaction->full = false;
     transaction->first_records = 0;
+    transaction->explained = false;
     transaction->copying = NULL;
+    transaction->postponing = NULL;
+    transaction->postponed = 0;
     transaction->opened_at_ms = now.mono.ms;
 }
 
@@ -70,7 +74,7 @@ void transaction_poison(struct core *core)
 
 static bool queue_has_part(const struct queue *queue)
 {
-    return queue != NULL && queue->taken.count > queue->taken.failed + queue->taken.ended;
+    return queue != NULL && queue->taken.count > queue->taken.failed + queue->taken.ended + queue->taken.postponed;
 }
 
 static bool slot_has_part(const struct slot *slot)
@@ -171,6 +175,36 @@ static void begin_copy(struct core *core, struct now now)
     end(core);
 }
 
+static void begin_postponing(struct core *core, struct now now)
+{
+    struct transaction *transaction = &core->transaction;
+    struct slot *slot = postpone_ready(core, now);
+    if (slot == NULL) {
+        return;
+    }
+    open(core, now);
+    transaction->slot_count = 0;
+    transaction->postponing = slot;
+    add_slot(transaction, slot, postpone_send_all(core, slot, now));
+    slot->in_transaction = true;
+    end(core);
+}
+
+/* By turns, where both have something. */
+static void begin_moving(struct core *core, struct now now)
+{
+    bool copied = core->transaction.copying != NULL;
+    if (copied) {
+        begin_postponing(core, now);
+    }
+    if (core->transaction.state == TRANSACTION_NONE) {
+        begin_copy(core, now);
+    }
+    if (core->transaction.state == TRANSACTION_NONE && !copied) {
+        begin_postponing(core, now);
+    }
+}
+
 /* Under load many records come due while one is ending: the next waits a little for more, so that the brokers have fewer of them to end. Only where
  * the stream is so fast, and goes on: a lone record, or what a pause has dammed up, leaves at once. 0: it does not wait. */
 static int64_t wait_until(const struct core *core)
@@ -211,7 +245,7 @@ void transaction_turn(struct core *core, struct now now, bool hungry)
     if (transaction->state == TRANSACTION_OPEN && is_full(core, now, hungry)) {
         end_deliveries(core, now);
     } else if (transaction->state == TRANSACTION_NONE && now.mono.ms >= transaction->not_before_ms) {
-        begin_copy(core, now);
+        begin_moving(core, now);
         if (transaction->state == TRANSACTION_NONE && core->options.exactly_once) {
             begin_empty(core, now);
         }
@@ -258,8 +292,8 @@ static void slot_answered(struct core *core, struct slot *slot, bool committed)
         }
     }
     if (slot->in_transaction) {
-        slot->in_transaction = false;
         commit_answered(core, slot, committed ? COMMIT_ACKNOWLEDGED : COMMIT_FAILED);
+        slot->in_transaction = false;
     }
 }
 
@@ -291,6 +325,9 @@ void transaction_answered(struct core *core, const struct input_transaction *ans
     adapt(core, committed, now);
     if (transaction->copying != NULL) {
         copy_forward_answered(core, transaction->copying, answer, now);
+    }
+    if (transaction->postponing != NULL) {
+        postpone_answered(core, transaction->postponing, answer, now);
     }
     for (uint32_t i = 0; i < core->slot_count; i++) {
         if (core->slots[i] != NULL) {

@@ -1,5 +1,5 @@
 /*
- * Transactions (R9): deliveries with exactly_once, and copies forward in both modes, together with the frontiers that say they are done.
+ * Transactions (R9): deliveries with exactly_once, and copies forward and postponed records in both modes, together with the frontiers that say they are done.
  *
  * One at a time: NONE -> OPEN, records are taken into it -> ENDING, the shell was told to end it -> NONE when the end is known for certain. What
  * the frontiers of an ending transaction say holds only if it commits; so a queue keeps its records in the FIFO until then, and after an abort
@@ -30,7 +30,7 @@ bool transaction_holds(const struct core *core, const struct slot *slot);
 void transaction_copy_turn(struct core *core, struct now now);
 
 /* Ends the open transaction when nothing more is due or it is full; with exactly_once begins an empty one for frontiers alone; begins one for
- * records to be copied forward. `hungry`: more was due than this step could take. */
+ * records to be copied forward, or at least once for postponed ones. `hungry`: more was due than this step could take. */
 void transaction_turn(struct core *core, struct now now, bool hungry);
 
 /* INPUT_TRANSACTION_DONE. One of another number is let pass. */

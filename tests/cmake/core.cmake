@@ -1,6 +1,6 @@
-foreach(name id_table cancelled marks taken)
+foreach(name id_table cancelled marks taken retry)
     tarry_test(test_${name} FOLDER unit LABEL unit ROOMS scheduler base)
 endforeach()
-foreach(name firing progress transaction failing copy control reappend directed slot)
+foreach(name firing progress transaction failing copy control reappend directed slot postpone postpone_exactly)
     tarry_test(test_core_${name} FOLDER unit LABEL unit ROOMS scheduler base SOURCES support/core_case.c)
 endforeach()

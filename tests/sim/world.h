@@ -22,6 +22,8 @@ struct world_result {
     uint64_t transactions;
     uint64_t aborts;
     uint64_t copies;
+    uint64_t postponed; /* of those, due later than what they copy */
+    uint64_t letters;   /* in the stream */
     uint64_t cancels;   /* events that a cancel or a later one of their id ended, as the last lives say */
     uint64_t skips;
     uint64_t delivered; /* of what persons wrote */

@@ -92,6 +92,7 @@ static void check_record_end(struct world *world, int number, const struct world
     PROMISE(world, !event || record->committed, "offset %lld of partition %d was never committed",
             (long long)record->offset, number);
     if (event && record->origin == record) {
+        world_letters_end(world, record);
         world->result.cancelled += record->taken == 0;
         world->result.delivered += record->taken > 0;
     }

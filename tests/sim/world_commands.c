@@ -20,15 +20,18 @@ answer(struct world *world, const struct world_instance *instance, const struct 
     return event;
 }
 
-static int outcome(struct world *world, const struct world_record *record, const struct command_deliver *deliver)
+static int outcome(struct world *world, struct world_record *record, const struct command_deliver *deliver)
 {
+    if (deliver->as_refused) {
+        return world_letters_publish(world, record) ? -1 : DELIVERY_NO_LETTER;
+    }
     if (world->lane_down_until[deliver->lane] > world->now) {
         return DELIVERY_RETRIABLE;
     }
-    if (!deliver->as_refused && record->target == TARGET_UNKNOWN) {
+    if (record->target == TARGET_UNKNOWN && world->now < world->traits.topics_at) {
         return DELIVERY_UNKNOWN_TOPIC;
     }
-    if (!deliver->as_refused && record->target == TARGET_FAULT) {
+    if (record->target == TARGET_FAULT) {
         return DELIVERY_FAULT;
     }
     return !world->calm && world_chance(world, world->traits.fail_percent) ? DELIVERY_RETRIABLE : -1;
@@ -52,8 +55,8 @@ static void deliver(struct world *world, struct world_instance *instance, const 
               order->as_refused ? " as refused" : "");
     world_oracle_deliver(world, instance, slot, order);
     struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
-    struct world_output output = {record,      (int)command->slot, command->epoch, slot->notes[record->index].read,
-                                  order->lane, order->sequence};
+    struct world_output output = {record,      (int)command->slot, command->epoch,    slot->notes[record->index].read,
+                                  order->lane, order->sequence,    order->as_refused, false};
     if (world->options.exactly_once) {
         world_transaction_sent(world, instance, &output);
     }
@@ -69,8 +72,11 @@ static void deliver(struct world *world, struct world_instance *instance, const 
         return;
     }
     event.code = outcome(world, record, order);
+    if (world->options.exactly_once) {
+        instance->transaction->outputs[instance->transaction->output_count - 1].kept = order->as_refused && event.code == -1;
+    }
     if (event.code == -1 && !world->options.exactly_once) {
-        world_oracle_seen(world, record, output.read);
+        world_oracle_seen(world, record, output.read, output.letter);
         struct life_note *note = world_oracle_note(world, slot, record->origin);
         PROMISE(world, note->outs++ == 0 || slot->fenced, "offset %lld went out twice in one life", (long long)record->origin->offset);
     }
@@ -132,10 +138,10 @@ static void scan(struct world *world, struct world_instance *instance, const str
 
 static void copy(struct world *world, struct world_instance *instance, const struct command *command)
 {
-    world_say(world, "  copy: slot %u lane %u offset %lld", command->slot, command->as.copy.lane,
-              (long long)command->as.copy.key.offset);
+    world_say(world, "  copy: slot %u lane %u offset %lld due %lld", command->slot, command->as.copy.lane,
+              (long long)command->as.copy.key.offset, (long long)(command->as.copy.due_ms - WORLD_WALL_0));
     world_transaction_copy(world, instance, command);
-    mix(world, (uint64_t)command->as.copy.key.offset);
+    mix(world, (uint64_t)command->as.copy.key.offset ^ (uint64_t)command->as.copy.due_ms);
 }
 
 static void

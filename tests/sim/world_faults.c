@@ -225,7 +225,7 @@ void world_faults_happen(struct world *world)
     struct world_instance *instance =
         &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
     int64_t longest = 3 * world->traits.fault_ms;
-    switch (random_below(&world->random, 14)) {
+    switch (random_below(&world->random, 15)) {
     case 0:
     case 1:
         crash(world, instance);
@@ -266,6 +266,9 @@ void world_faults_happen(struct world *world)
             show_retention(world, instance);
         }
         break;
+    case 13:
+        world->letters_down_until = world->now + random_between(&world->random, 0, 10 * MINUTE_MS);
+        break;
     default:
         world_disk_copy(&instance->old_disk, &instance->disk);
         break;
@@ -278,6 +281,7 @@ void world_faults_calm(struct world *world)
 {
     world->calm = true;
     world->store_full_until = 0;
+    world->letters_down_until = 0;
     world_say(world, "faults end");
     for (int i = 0; i < world->traits.instances; i++) {
         struct world_instance *instance = &world->instances[i];

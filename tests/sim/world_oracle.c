@@ -168,10 +168,11 @@ void world_oracle_deliver(struct world *world,
     world->result.deliveries++;
 }
 
-/* An output that readers see; `read` is how far its instance had read when it took the record. */
-void world_oracle_seen(struct world *world, struct world_record *record, int64_t read)
+/* An output that readers see, or a letter that counts; `read` is how far its instance had read when it took the record. */
+void world_oracle_seen(struct world *world, struct world_record *record, int64_t read, bool letter)
 {
     record->origin->taken++;
+    record->origin->outputs += !letter;
     world->result.outputs++;
     world->result.repeats += record->origin->taken > 1;
     PROMISE(world, !world_log_outdated(record, read), "offset %lld went out although it was cancelled or replaced",

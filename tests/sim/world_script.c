@@ -143,7 +143,7 @@ static void set_option(struct world *world, const struct script_line *line)
         OPTION(checkpoint_ms),       OPTION(commit_ms),          OPTION(retry_ms),
         OPTION(retry_max_ms),        OPTION(unknown_topic_grace_ms), OPTION(store_retry_ms),
         OPTION(transaction_records_max), OPTION(transaction_fill_ms), OPTION(span_max),
-        OPTION(copy_rows_max),       OPTION(copy_ms)};
+        OPTION(copy_rows_max),       OPTION(copy_ms),            OPTION(letter_later_ms)};
     for (size_t i = 0; line->word_count == 3 && i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (strcmp(fields[i].name, line->words[1]) == 0) {
             int64_t value = parse(world, line, line->words[2]);
@@ -167,6 +167,8 @@ static bool set(struct world *world, const struct script_line *line)
         traits->lanes = (int)first(world, line, WORLD_LANES_MAX + 1);
     } else if (is(line, "latency")) {
         traits->latency_ms = first(world, line, INT64_MAX);
+    } else if (is(line, "topics")) {
+        traits->topics_at = first(world, line, INT64_MAX);
     } else if (is(line, "timeout")) {
         traits->timeout_ms = first(world, line, INT64_MAX);
     } else if (is(line, "option")) {
@@ -186,7 +188,7 @@ static bool set(struct world *world, const struct script_line *line)
 void world_script_options(struct world *world)
 {
     world->traits = (struct world_traits){
-        .partitions = 1, .instances = 1, .lanes = 1, .latency_ms = 1, .timeout_ms = 10 * SECOND_MS, .tight_stats = true,
+        .partitions = 1, .instances = 1, .lanes = 1, .latency_ms = 1, .timeout_ms = 10 * SECOND_MS, .topics_at = TIME_NEVER, .tight_stats = true,
         .validate_every = 1};
     core_options_default(&world->options);
     for (int i = 0; i < WORLD_LANES_MAX; i++) {
@@ -326,6 +328,12 @@ static void save_disk(struct world *world, const struct script_line *line)
     world_disk_copy(&instance->old_disk, &instance->disk);
 }
 
+static void turn_letters(struct world *world, const struct script_line *line)
+{
+    world->letters_down_until = world->now + world_script_number(world, line, "down", 0);
+    world->letters_unsaid_next = (uint32_t)world_script_number(world, line, "unsaid", 0);
+}
+
 static void change(struct world *world, const struct script_line *line)
 {
     if (is(line, "owner")) {
@@ -345,7 +353,7 @@ static const struct verb {
 } verbs[] = {{"crash", crash},     {"lane", turn_lane},   {"clock", turn_clock},     {"lose", take_away},
              {"leave", take_away}, {"slow", slow_down},   {"retention", take_away},  {"stop", stop},
              {"freeze", freeze},   {"save", save_disk},   {"owner", change},         {"abort", change},
-             {"refuse", change},   {"full", change},      {"expect", world_script_expect}};
+             {"refuse", change},   {"full", change},      {"letters", turn_letters},      {"expect", world_script_expect}};
 
 void world_script_event(struct world *world, const struct event *event)
 {
@@ -394,7 +402,8 @@ static uint64_t figure(const struct world *world, const struct script_line *line
                    {"cancelled", result->cancelled}, {"copies", result->copies},       {"commits", result->commits},
                    {"transactions", result->transactions}, {"aborts", result->aborts}, {"checkpoints", result->checkpoints},
                    {"steps", result->steps},         {"crashes", result->crashes},     {"fenced", result->fenced},
-                   {"records", result->records},     {"low", (uint64_t)world->partitions[0].group.low_offset}};
+                   {"records", result->records},     {"letters", result->letters},     {"postponed", result->postponed},
+                       {"low", (uint64_t)world->partitions[0].group.low_offset}};
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         if (strcmp(figures[i].name, name) == 0) {
             return figures[i].value;

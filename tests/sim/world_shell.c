@@ -298,6 +298,7 @@ void world_shell_report(struct world *world, struct world_instance *instance, co
     struct event noted = *event;
     noted.code = event->code == -2 ? 0 : event->code;
     if (slot->held && slot->epoch == event->epoch) {
+        world_letters_report(world, slot, slot->lanes[event->lane].notes[event->sequence].record, event->code);
         note_report(world, slot, &noted);
     }
     struct input *input = world_shell_input(instance, kind, event->slot, event->epoch);

@@ -18,7 +18,7 @@
 
 enum target_kind {
     TARGET_GOOD,
-    TARGET_UNKNOWN,
+    TARGET_UNKNOWN, /* before topics_at */
     TARGET_FAULT,
 };
 
@@ -45,7 +45,11 @@ struct world_record {
     bool committed;                  /* a commit that Kafka has covers it */
     bool moved;                      /* a copy of it is committed */
     const struct world_record *copy; /* that one */
-    uint32_t taken;                  /* of a person's: outputs of it, or of a copy of it, that a reader sees */
+    uint32_t taken;                  /* of a person's: ends of it, or of a copy of it, that count: outputs that a reader sees, letters with which it was done */
+    uint32_t outputs;                /* of a person's: of those, in its target */
+    uint32_t letters;                /* of a person's: letters of it that stand in the stream */
+    uint32_t unsaid;                 /* of a person's: publishes of letters that count for nothing: reported as not kept, or in a transaction that was aborted */
+    int64_t lettered_at;             /* when the last of the letters was published */
 };
 
 struct world_partition {
@@ -113,6 +117,8 @@ struct life_note {
     bool done;    /* delivered as far as the core may know */
     bool claimed; /* a commit of it covers the record, or one that it found */
     bool copying; /* it stands in the transaction under way */
+    bool unkept;  /* its letter was said not to be kept: it is written again with a later due time */
+    bool back;    /* since then a transaction with copies of its slot was aborted: it may be a letter once more */
     bool moved;   /* in one that is known to be committed */
     uint64_t transaction; /* the last one that it was sent in */
     uint8_t outs; /* of a person's: outputs that left in this life */
@@ -159,6 +165,8 @@ struct world_output {
     int64_t read;
     lane_index lane;
     uint64_t sequence;
+    bool letter;
+    bool kept; /* that one is, and was said to be */
 };
 
 enum world_transaction_state {
@@ -313,6 +321,9 @@ struct world_traits {
     uint32_t commit_fail_percent;
     uint32_t sink_full_permille;
     uint32_t odd_target_percent;
+    uint32_t letter_fail_percent;   /* not kept, and said so */
+    uint32_t letter_unsaid_percent; /* kept, and said not to be */
+    int64_t topics_at;              /* when unknown ones are made */
     uint32_t full_percent;
     uint32_t clock_ms; /* greatest step */
     bool clock_steps;
@@ -344,6 +355,8 @@ struct world {
     bool calm;
     int64_t store_full_until;
     int64_t lane_down_until[WORLD_LANES_MAX];
+    int64_t letters_down_until;
+    uint32_t letters_unsaid_next; /* script: so many letters are kept, and said not to be */
     struct world_partition partitions[WORLD_PARTITIONS_MAX];
     struct world_instance instances[WORLD_INSTANCES_MAX];
     uint64_t lives;
@@ -470,7 +483,7 @@ void world_oracle_deliver(struct world *world,
                           struct world_instance *instance,
                           struct world_slot *slot,
                           const struct command_deliver *deliver);
-void world_oracle_seen(struct world *world, struct world_record *record, int64_t read);
+void world_oracle_seen(struct world *world, struct world_record *record, int64_t read, bool letter);
 void world_oracle_frontier(struct world *world,
                            struct world_slot *slot,
                            const struct partition_frontier *frontier,
@@ -491,6 +504,13 @@ void world_plan_written(struct world *world,
                         const struct checkpoint_slot *part,
                         const struct store_part *store,
                         int partition);
+
+/* world_letters.c */
+bool world_letters_publish(struct world *world, struct world_record *record);
+void world_letters_report(struct world *world, struct world_slot *slot, const struct world_record *record, int code);
+void world_letters_back(struct world_slot *slot);
+void world_letters_copied(struct world *world, struct world_instance *instance, const struct world_slot *slot, const struct command_copy *order);
+void world_letters_end(struct world *world, const struct world_record *record);
 
 /* world_check.c */
 void world_check_step(struct world *world, struct world_instance *instance);

@@ -33,6 +33,7 @@ static void draw_options(struct world *world)
     options->transaction_busy_per_ms = (uint32_t)ONE_OF(world, 0, 0, 1);
     options->copy_rows_max = (uint32_t)ONE_OF(world, 5, 20, 1000); /* few, each time with a marker, make the log no shorter */
     options->copy_ms = ONE_OF(world, 100, 100, 5000);
+    options->letter_later_ms = ONE_OF(world, 5000, 60000, 60000, HOUR_MS);
 }
 
 static void draw_lanes(struct world *world)
@@ -53,8 +54,10 @@ static void draw_faults(struct world *world)
     traits->fail_percent = (uint32_t)ONE_OF(world, 0, 0, seldom ? 1 : 5, seldom ? 5 : 30);
     traits->commit_fail_percent = (uint32_t)ONE_OF(world, 0, 0, 30);
     traits->sink_full_permille = (uint32_t)ONE_OF(world, 0, 0, seldom ? 5 : 20, seldom ? 20 : 200);
-    traits->odd_target_percent = (uint32_t)ONE_OF(world, 0, 0, 10);
+    traits->odd_target_percent = (uint32_t)ONE_OF(world, 0, 0, 10, 40);
     traits->full_percent = (uint32_t)ONE_OF(world, 0, 0, 20);
+    traits->letter_fail_percent = (uint32_t)ONE_OF(world, 0, 10, 60);
+    traits->letter_unsaid_percent = (uint32_t)ONE_OF(world, 0, 0, 20);
     /* Else retries are all that happens, for days. */
     bool retries = traits->fail_percent + traits->sink_full_permille > 0 || traits->records > 100;
     traits->fault_ms = ONE_OF(world, 500, 10 * SECOND_MS, 10 * MINUTE_MS);
@@ -67,6 +70,7 @@ static void draw_faults(struct world *world)
     traits->foreign_percent = (uint32_t)ONE_OF(world, 0, 0, 10, 50);
     traits->freezes = world_chance(world, 50);
     traits->clock_drifts = world_chance(world, 30);
+    traits->topics_at = world_chance(world, 50) ? random_between(&world->random, 0, 2 * traits->calm_at) : TIME_NEVER;
 }
 
 /* What comes with transactions, re-appends and schedules. */
@@ -105,6 +109,7 @@ void world_traits_draw(struct world *world)
     traits->marker_ms = ONE_OF(world, 0, 100, 20 * SECOND_MS);
     traits->timeout_ms = ONE_OF(world, 1, 10 * SECOND_MS, 10 * SECOND_MS, 10 * MINUTE_MS);
     traits->calm_at = 1000;
+    traits->topics_at = TIME_NEVER;
     traits->clock_steps = world_chance(world, 50);
     traits->clock_ms = (uint32_t)ONE_OF(world, 50, 10 * SECOND_MS, 2 * HOUR_MS, 2 * DAY_MS);
     traits->tight_stats = world_chance(world, 50);

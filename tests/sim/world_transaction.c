@@ -74,10 +74,11 @@ void world_transaction_copy(struct world *world, struct world_instance *instance
             "offset %lld is copied although it is done or under way", (long long)from->offset);
     PROMISE(world, !world_log_outdated(from, slot->position), "offset %lld is copied although it is cancelled or replaced",
             (long long)from->offset);
+    world_letters_copied(world, instance, slot, order);
     world_oracle_row(world, instance, slot, order->ref, order->bucket, from);
     struct world_transaction *transaction = current(world, instance);
     struct world_record copy = {
-        .due_ms = from->due_ms,
+        .due_ms = order->due_ms,
         .bytes = from->bytes,
         .id = from->id,
         .lane = from->lane,
@@ -170,7 +171,7 @@ static void commit(struct world *world, const struct world_transaction *transact
     for (size_t i = 0; i < transaction->output_count; i++) {
         const struct world_output *output = &transaction->outputs[i];
         check_claimed(world, transaction, output->record, output->slot, output->epoch);
-        world_oracle_seen(world, output->record, output->read);
+        world_oracle_seen(world, output->record, output->read, output->letter);
     }
     for (size_t i = 0; i < transaction->copy_count && transaction->instance >= 0; i++) {
         const struct world_copy *copy = &transaction->copies[i];
@@ -179,6 +180,7 @@ static void commit(struct world *world, const struct world_transaction *transact
         copy->from->moved = true;
         copy->from->copy = copy->to;
         world->result.copies++;
+        world->result.postponed += copy->to->due_ms != copy->from->due_ms;
     }
     for (size_t i = 0; i < transaction->offset_count; i++) {
         const struct world_offsets *offsets = &transaction->offsets[i];
@@ -210,6 +212,9 @@ void world_transaction_decide(struct world *world, struct world_transaction *tra
     world->result.aborts += !commits;
     if (commits) {
         commit(world, transaction);
+    }
+    for (size_t i = 0; !commits && i < transaction->output_count; i++) {
+        transaction->outputs[i].record->origin->unsaid += transaction->outputs[i].kept;
     }
     arrange_marker(world, transaction, 0);
     if (sent) {
@@ -336,6 +341,9 @@ static void know(struct world *world, struct world_instance *instance, struct wo
         if (slot->held && slot->epoch == copy->epoch) {
             slot->notes[copy->from->index].copying = false;
             slot->notes[copy->from->index].moved = transaction->committed;
+            if (!transaction->committed) {
+                world_letters_back(slot);
+            }
         }
         copied_end = copy->to->offset >= copied_end ? copy->to->offset + 1 : copied_end;
     }

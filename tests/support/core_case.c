@@ -145,6 +145,12 @@ void core_case_transacted(struct core_case *test, enum transaction_result result
     test->transaction = 0;
 }
 
+void core_case_end(struct core_case *test, enum transaction_result result)
+{
+    core_case_transacted(test, result, result == TRANSACTION_COMMITTED ? 1000 : 0);
+    core_case_step(test);
+}
+
 /* -------------------------------------------------------------------------------------------------- steps */
 
 void core_case_step(struct core_case *test)
@@ -520,6 +526,13 @@ struct core_slot_stats core_case_slot(const struct core_case *test)
     struct core_slot_stats stats;
     core_slot_stats(test->core, 0, &stats);
     return stats;
+}
+
+void core_case_expect_copy(const struct core_case *test, size_t nth, int64_t offset, int64_t due_ms)
+{
+    const struct command_copy *copy = core_case_copy(test, nth);
+    assert_int_equal(copy->key.offset, offset);
+    assert_int_equal(copy->due_ms - CORE_CASE_WALL, due_ms);
 }
 
 void core_case_expect_delivers(const struct core_case *test, int64_t from, int64_t to)

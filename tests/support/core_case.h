@@ -79,6 +79,9 @@ void core_case_cancel(struct core_case *test, int64_t offset, struct record_id i
 /* Answers the transaction that is ending. copied_end: of its copies, 0 without. */
 void core_case_transacted(struct core_case *test, enum transaction_result result, int64_t copied_end);
 
+/* The same, and steps: for those whose copies are nobody's concern. */
+void core_case_end(struct core_case *test, enum transaction_result result);
+
 /* One step with what was put in; validates, also that there is no plain commit with exactly_once. */
 void core_case_step(struct core_case *test);
 
@@ -125,6 +128,9 @@ struct core_slot_stats core_case_slot(const struct core_case *test);
 
 /* The step sent exactly the records of offsets from .. to - 1, in that order. */
 void core_case_expect_delivers(const struct core_case *test, int64_t from, int64_t to);
+
+/* The step's nth copy is of this record, and due then (since CORE_CASE_WALL). */
+void core_case_expect_copy(const struct core_case *test, size_t nth, int64_t offset, int64_t due_ms);
 
 /* The frontier of the step's transaction, which must be slot 0's alone. Borrowed as the command is. */
 const struct partition_frontier *core_case_only_frontier(const struct core_case *test);

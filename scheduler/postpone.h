@@ -1,0 +1,42 @@
+/*
+ * Postponing (R4): a record whose letter could not be kept is written again to the end of its partition, due later, and the frontier that passes it says
+ * so in the same transaction. Its lane goes on meanwhile.
+ *
+ * In the FIFO: TAKEN_POSTPONED -> TAKEN_MOVED, its copy stands in the transaction that has not ended -> TAKEN_ENDED. At least once such records have
+ * transactions of their own, for one slot each, at most every copy_ms; with exactly_once they go with the deliveries among which they stand, those
+ * of one slot in each transaction. What an abort says nothing of is given as a letter once more: perhaps there is room for it by now, and perhaps it cannot
+ * be written again at all. Where another topic stands now nothing is written (R8): such a letter is tried until it is kept.
+ */
+#ifndef TARRY_SCHEDULER_POSTPONE_H
+#define TARRY_SCHEDULER_POSTPONE_H
+
+#include "scheduler/core_state.h"
+
+/* The letter of a record in state TAKEN_FAILED could not be kept. False: it cannot be written again either. */
+bool postpone_take(const struct slot *slot, struct queue *queue, struct taken *item);
+
+/* How much later it is due than it was. */
+int64_t postpone_due_ms(const struct core *core, struct key key, struct now now);
+
+/* At least once: a slot whose postponed records may be written again now; NULL: none. O(queues). */
+struct slot *postpone_ready(const struct core *core, struct now now);
+
+/* Sends them, as many as may be, and builds the commit that passes them. Valid until the next step. O(FIFOs). */
+const struct partition_frontier *postpone_send_all(struct core *core, struct slot *slot, struct now now);
+
+/* With exactly_once: this one goes into the transaction with what is delivered. False: not into this one, and nothing that stands behind it may either. */
+bool postpone_send(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, struct now now);
+
+/* The transaction they were sent in has ended. */
+void postpone_answered(struct core *core, struct slot *slot, const struct input_transaction *answer, struct now now);
+
+/* INPUT_READING_STOPPED: what was to be written again is a letter once more. */
+void postpone_stop(struct core *core, struct slot *slot);
+
+/* The monotonic time at which a pause ends for something of this queue, TIME_NEVER: nothing waits for one. */
+int64_t postpone_deadline(const struct core *core, const struct slot *slot, const struct queue *queue);
+
+/* The slot is given up. */
+void postpone_lose(struct core *core, const struct slot *slot);
+
+#endif
