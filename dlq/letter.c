@@ -1,0 +1,211 @@
+/*
+ * Letters as bytes: see letter.h.
+ *
+ *   version(1) id(16) reason error attempt replays first_failure last_failure not_before [target] target_partition
+ *   origin: topic partition offset timestamp
+ *   [group] [schedule_id] due parts
+ *   parts 0: [key] [value] headers    else: bytes hash(8)
+ *   checksum(8): XXH3 of all before
+ *
+ * Brackets: may be absent; how numbers and bytes stand: letter_bytes.h.
+ */
+#include "dlq/letter.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "base/text.h"
+#include "dlq/letter_record.h"
+#include "dlq/letter_text.h"
+
+#define ID_BYTES (LETTER_ID_SIZE / 2)
+
+static void id_of_bytes(char id[LETTER_ID_SIZE], const uint8_t *bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < ID_BYTES; i++) {
+        id[2 * i] = digits[bytes[i] >> 4];
+        id[2 * i + 1] = digits[bytes[i] & 0xF];
+    }
+    id[LETTER_ID_SIZE - 1] = '\0';
+}
+
+static bool bytes_of_id(uint8_t bytes[ID_BYTES], const char *id)
+{
+    memset(bytes, 0, ID_BYTES);
+    for (size_t i = 0; i < LETTER_ID_SIZE - 1; i++) {
+        char digit = id[i];
+        bool number = digit >= '0' && digit <= '9';
+        if (!number && (digit < 'a' || digit > 'f')) {
+            return false;
+        }
+        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | (number ? digit - '0' : digit - 'a' + 10));
+    }
+    return id[LETTER_ID_SIZE - 1] == '\0';
+}
+
+/* Of the lengths too, so that no two that differ look the same; of the timestamp, as a topic made again has the same offsets. */
+void letter_id(char id[LETTER_ID_SIZE], struct span cluster, struct span group, const struct letter_origin *origin, uint64_t salt)
+{
+    struct buffer named = buffer_new(SIZE_MAX);
+    letter_bytes_put_optional(&named, cluster);
+    letter_bytes_put_optional(&named, group);
+    letter_bytes_put_optional(&named, origin->topic);
+    letter_bytes_put_signed(&named, origin->partition);
+    letter_bytes_put_signed(&named, origin->offset);
+    letter_bytes_put_signed(&named, origin->timestamp_ms);
+    letter_bytes_put_number(&named, salt);
+    XXH128_canonical_t hash;
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(named.data, named.length));
+    id_of_bytes(id, hash.digest);
+    buffer_free(&named);
+}
+
+void letter_message_id(const struct letter *letter, enum letter_state state, uint32_t nth, char text[LETTER_MESSAGE_ID_SIZE])
+{
+    char again[16] = "";
+    if (nth > 0) {
+        (void)snprintf(again, sizeof(again), ".%u", nth);
+    }
+    (void)snprintf(text, LETTER_MESSAGE_ID_SIZE, "%s.%u.%u.%c%s", letter->id, letter->attempt, letter->replays,
+                   state == LETTER_PARKED ? 'p' : 'w', again);
+}
+
+static void put_failure(struct buffer *buffer, const struct letter *letter)
+{
+    letter_bytes_put_number(buffer, (uint64_t)letter->reason);
+    letter_bytes_put(buffer, letter->error);
+    letter_bytes_put_number(buffer, letter->attempt);
+    letter_bytes_put_number(buffer, letter->replays);
+    letter_bytes_put_signed(buffer, letter->first_failure_ms);
+    letter_bytes_put_signed(buffer, letter->last_failure_ms);
+    letter_bytes_put_signed(buffer, letter->not_before_ms);
+}
+
+static void put_places(struct buffer *buffer, const struct letter *letter)
+{
+    letter_bytes_put_optional(buffer, letter->target);
+    letter_bytes_put_signed(buffer, letter->target_partition);
+    letter_bytes_put(buffer, letter->origin.topic);
+    letter_bytes_put_signed(buffer, letter->origin.partition);
+    letter_bytes_put_signed(buffer, letter->origin.offset);
+    letter_bytes_put_signed(buffer, letter->origin.timestamp_ms);
+    letter_bytes_put_optional(buffer, letter->group);
+    letter_bytes_put_optional(buffer, letter->schedule_id);
+    letter_bytes_put_signed(buffer, letter->due_ms);
+}
+
+static void put_content(struct buffer *buffer, const struct letter *letter)
+{
+    letter_bytes_put_number(buffer, letter->parts);
+    if (letter->parts == 0) {
+        letter_record_put(buffer, &letter->record);
+    } else {
+        letter_bytes_put_number(buffer, letter->parts_bytes);
+        letter_bytes_put_fixed(buffer, letter->parts_hash);
+    }
+}
+
+static bool error_readable(struct span error)
+{
+    return error.length <= LETTER_ERROR_MAX && text_is_utf8(error);
+}
+
+/* What letter_decode would refuse must not be written: it would be a record that nobody gets back. */
+static bool readable(const struct letter *letter)
+{
+    return error_readable(letter->error) && (letter->parts > 0 || letter_record_headers_readable(letter->record.headers));
+}
+
+bool letter_encode(struct buffer *buffer, const struct letter *letter, struct error *error)
+{
+    uint8_t id[ID_BYTES];
+    if (!bytes_of_id(id, letter->id)) {
+        return error_set(error, ERROR_INVALID, "a letter's id is 32 hex digits in lower case, not \"%.*s\"", LETTER_ID_SIZE, letter->id);
+    }
+    if (!readable(letter)) {
+        return error_set(error, ERROR_INVALID, "letter %s: its error text or its headers would not read back", letter->id);
+    }
+    size_t start = buffer->length;
+    letter_bytes_put_number(buffer, LETTER_VERSION);
+    buffer_add(buffer, id, ID_BYTES);
+    put_failure(buffer, letter);
+    put_places(buffer, letter);
+    put_content(buffer, letter);
+    return letter_record_finish(buffer, start, error);
+}
+
+static void get_failure(struct letter_bytes_reader *reader, struct letter *letter)
+{
+    uint64_t reason = letter_bytes_get_number(reader, UINT32_MAX);
+    letter->reason = reason < LETTER_REASONS ? (enum letter_reason)reason : LETTER_REASON_UNKNOWN;
+    letter->error = letter_bytes_get(reader);
+    letter->attempt = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
+    letter->replays = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
+    letter->first_failure_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->last_failure_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->not_before_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    reader->ok = reader->ok && error_readable(letter->error);
+}
+
+static void get_places(struct letter_bytes_reader *reader, struct letter *letter)
+{
+    letter->target = letter_bytes_get_optional(reader);
+    letter->target_partition = (int32_t)letter_bytes_get_signed(reader, INT32_MIN, INT32_MAX);
+    letter->origin.topic = letter_bytes_get(reader);
+    letter->origin.partition = (int32_t)letter_bytes_get_signed(reader, INT32_MIN, INT32_MAX);
+    letter->origin.offset = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->origin.timestamp_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->group = letter_bytes_get_optional(reader);
+    letter->schedule_id = letter_bytes_get_optional(reader);
+    letter->due_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+}
+
+static void get_content(struct letter_bytes_reader *reader, struct letter *letter)
+{
+    letter->parts = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
+    if (letter->parts == 0) {
+        letter_record_get(reader, &letter->record);
+    } else {
+        letter->parts_bytes = letter_bytes_get_number(reader, UINT64_MAX);
+        letter->parts_hash = letter_bytes_get_fixed(reader);
+    }
+}
+
+bool letter_decode(struct span bytes, struct letter *letter, struct error *error)
+{
+    struct letter_bytes_reader reader;
+    if (!letter_record_start(bytes, &reader, error)) {
+        return false;
+    }
+    struct letter read = {0};
+    struct span id = letter_bytes_get_raw(&reader, ID_BYTES);
+    if (id.data != NULL) {
+        id_of_bytes(read.id, id.data);
+    }
+    get_failure(&reader, &read);
+    get_places(&reader, &read);
+    get_content(&reader, &read);
+    if (!reader.ok || reader.rest.length > 0) {
+        return letter_record_damaged(bytes, error);
+    }
+    *letter = read;
+    return true;
+}
+
+void letter_set_error(struct letter *letter, struct span text, char room[LETTER_ERROR_MAX])
+{
+    size_t written = 0;
+    for (size_t at = 0; at < text.length;) {
+        size_t length = text_utf8_length(text.data + at, text.length - at);
+        bool kept = length > 0 && !letter_text_control(text.data + at, length);
+        size_t needed = kept ? length : 1;
+        if (needed > LETTER_ERROR_MAX - written) {
+            break;
+        }
+        memcpy(room + written, kept ? (const void *)(text.data + at) : "?", needed);
+        written += needed;
+        at += length > 0 ? length : 1;
+    }
+    letter->error = (struct span){(const uint8_t *)room, written};
+}

@@ -1,0 +1,73 @@
+/* Records too large for one message: stored in parts, before the letter that refers to them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+#include "dlq/mailer_state.h"
+
+#define FIXED_MOST 2048 /* of a letter's bytes beside its spans: numbers, lengths, checksum */
+#define RECORD_MOST (1u << 30)
+
+/* Lengths of spans in memory: their sum does not overflow. */
+static size_t size_bound(const struct letter *letter)
+{
+    size_t beside = letter->error.length + letter->target.length + letter->origin.topic.length + letter->group.length + letter->schedule_id.length;
+    return FIXED_MOST + beside + letter->record.key.length + letter->record.value.length + letter->record.headers.length;
+}
+
+bool mailer_large_is(const struct letter *letter, int64_t most)
+{
+    return letter->parts == 0 && most > 0 && size_bound(letter) + MAILER_HEADROOM > (size_t)most;
+}
+
+static bool refuse(struct mailer_item *item, enum mailer_result result, const char *text)
+{
+    item->result = result;
+    snprintf(item->error, sizeof item->error, "%.255s", text);
+    return false;
+}
+
+/* The worst of the parts' results is the item's. */
+static bool store_parts(struct mailer *mailer, struct mailer_item *item, struct span record, size_t part_bytes, const struct letter *letter, int64_t end_ms)
+{
+    struct mailer_message *messages = memory_new(letter->parts, sizeof *messages);
+    struct mailer_item *results = memory_new(letter->parts, sizeof *results);
+    for (size_t i = 0; i < letter->parts; i++) {
+        size_t at = i * part_bytes;
+        size_t length = record.length - at < part_bytes ? record.length - at : part_bytes;
+        messages[i] = (struct mailer_message){.letter = item->letter, .state = item->state, .part = (int64_t)i,
+                                              .bytes = {record.data + at, length}, .hash = letter->parts_hash, .item = &results[i]};
+    }
+    mailer_dispatch(mailer, messages, letter->parts, end_ms);
+    bool ok = true;
+    for (size_t i = 0; ok && i < letter->parts; i++) {
+        ok = results[i].result == MAILER_KEPT || refuse(item, results[i].result, results[i].error);
+    }
+    free(results);
+    free(messages);
+    return ok;
+}
+
+bool mailer_large_store(struct mailer *mailer, struct mailer_item *item, int64_t most, int64_t end_ms, struct letter *letter)
+{
+    if (most <= (int64_t)MAILER_HEADROOM + FIXED_MOST) {
+        return refuse(item, MAILER_REFUSED, "the server's max_payload is too small for any letter: raise it to 64KB at least");
+    }
+    struct buffer record = buffer_new(RECORD_MOST);
+    struct error error;
+    if (!letter_encode_record(&record, &item->letter->record, &error)) {
+        buffer_free(&record);
+        return refuse(item, MAILER_REFUSED, error.text);
+    }
+    size_t part_bytes = (size_t)most - MAILER_HEADROOM;
+    *letter = *item->letter;
+    letter->record = (struct letter_record){SPAN_ABSENT, SPAN_ABSENT, SPAN_ABSENT};
+    letter->parts = (uint32_t)((record.length + part_bytes - 1) / part_bytes);
+    letter->parts_bytes = record.length;
+    letter->parts_hash = XXH3_64bits(record.data, record.length);
+    bool ok = store_parts(mailer, item, buffer_span(&record), part_bytes, letter, end_ms);
+    buffer_free(&record);
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* Taking out a whole run of messages at once: one request where reader_remove makes one for each. */
+#include "dlq/reader.h"
+#include "dlq/reader_state.h"
+
+bool reader_remove_before(struct link *link, const char *stream, const char *filter, uint64_t before, int64_t timeout_ms, struct error *error)
+{
+    struct link_session *session = link_hold(link, error);
+    if (session == NULL) {
+        return false;
+    }
+    jsErrCode code = (jsErrCode)0;
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Wait = timeout_ms;
+    options.Stream.Purge.Subject = filter;
+    options.Stream.Purge.Sequence = before;
+    /* Sequence 0 and 1 would mean: all of them. */
+    natsStatus status = before <= 1 ? NATS_OK : js_PurgeStream(link_jetstream(session), stream, &options, &code);
+    bool done = status == NATS_OK || reader_state_error(session, "removing from stream", stream, status, code, error);
+    link_drop(session);
+    return done;
+}

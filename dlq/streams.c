@@ -1,0 +1,147 @@
+/* See streams.h. */
+#include "dlq/streams.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "dlq/link_state.h"
+#include "dlq/streams_state.h"
+
+#define RETRY_MS 200
+#define STEPS_MOST 12 /* four, and what others do to it in between */
+
+struct ensuring {
+    struct link *link;
+    int64_t end_ms;
+    struct streams_findings *findings;
+};
+
+/* What differs is noted. False: the first finding that makes it unusable. */
+static bool compare(struct streams_findings *findings, const struct streams_wanted *wanted, const jsStreamConfig *found, struct error *error)
+{
+    size_t before = findings->count;
+    bool usable = streams_state_compare(wanted, found, findings);
+    for (size_t i = before; !usable && i < findings->count; i++) {
+        if (findings->items[i].unusable) {
+            return error_set(error, ERROR_INVALID, "%s", findings->items[i].text);
+        }
+    }
+    return usable || error_set(error, ERROR_INVALID, "%s is not usable for letters", wanted->name);
+}
+
+/* Looks once, and takes one step. True: *done says whether it is there and usable; else it is to be looked at again. */
+static bool step(struct link_session *session, const struct ensuring *ensuring, const struct streams_wanted *wanted, bool *done, struct error *error)
+{
+    jsOptions options = streams_state_request(ensuring->end_ms);
+    jsStreamInfo *info = NULL;
+    jsErrCode code = 0;
+    natsStatus status = js_GetStreamInfo(&info, link_jetstream(session), wanted->name, &options, &code);
+    if (status != NATS_OK && status != NATS_NOT_FOUND) {
+        link_failure(session, status, code, error);
+        return error_prefix(error, "%s", wanted->name);
+    }
+    bool ok = true;
+    if (info == NULL && wanted->label[0] == '\0') {
+        ok = error_set(error, ERROR_NOT_FOUND, "there is no stream %s", wanted->name);
+    } else if (info == NULL || streams_state_half_made(wanted, info)) {
+        ok = streams_state_make(session, wanted, info, ensuring->end_ms, &ensuring->findings->made, error);
+    } else {
+        *done = true;
+        ok = compare(ensuring->findings, wanted, info->Config, error);
+    }
+    jsStreamInfo_Destroy(info);
+    return ok;
+}
+
+static bool ensure_one(struct link_session *session, const struct ensuring *ensuring, const struct streams_wanted *wanted, struct error *error)
+{
+    bool done = false;
+    for (int steps = 0; steps < STEPS_MOST; steps++) {
+        if (!step(session, ensuring, wanted, &done, error)) {
+            return false;
+        }
+        if (done) {
+            return true;
+        }
+    }
+    return error_set(error, ERROR_UNAVAILABLE, "%s is made and made again: somebody deletes it", wanted->name);
+}
+
+/* All four; the first that fails is told, the findings are of all that answered. */
+static bool ensure_all(const struct ensuring *ensuring, const struct streams_options *options, struct error *error)
+{
+    struct link_session *session = link_hold(ensuring->link, error);
+    if (session == NULL) {
+        return false;
+    }
+    ensuring->findings->count = 0;
+    bool ok = true;
+    bool answers = true;
+    for (int which = 0; answers && which < STREAMS_STATE_COUNT; which++) {
+        struct streams_wanted wanted;
+        struct error why;
+        streams_state_wanted(options, which, &wanted);
+        if (!ensure_one(session, ensuring, &wanted, &why)) {
+            answers = why.code != ERROR_UNAVAILABLE;
+            if (ok || !answers) { /* what is away is to be asked again: it goes before what is wrong */
+                error_set(error, why.code, "%s", why.text);
+            }
+            ok = false;
+        }
+    }
+    link_drop(session);
+    return ok;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec span = {.tv_nsec = ms * NS_PER_MS};
+    nanosleep(&span, NULL);
+}
+
+bool streams_ensure(struct link *link, const struct streams_options *options, int64_t timeout_ms, struct streams_findings *findings, struct error *error)
+{
+    memset(findings, 0, sizeof *findings);
+    struct ensuring ensuring = {link, link_clock_ms() + timeout_ms, findings};
+    for (;;) {
+        struct error why;
+        if (ensure_all(&ensuring, options, &why)) {
+            return true;
+        }
+        /* a server that has just started, or elects a leader, refuses for some moments */
+        bool again = why.code == ERROR_UNAVAILABLE && link_clock_ms() + RETRY_MS < ensuring.end_ms && link_up(link, NULL, 0);
+        if (!again) {
+            return error_set(error, why.code, "%s", why.text);
+        }
+        pause_ms(RETRY_MS);
+    }
+}
+
+bool streams_state(struct link *link, const char *stream, int64_t timeout_ms, struct streams_state *state, struct error *error)
+{
+    struct link_session *session = link_hold(link, error);
+    if (session == NULL) {
+        return false;
+    }
+    jsOptions options = streams_state_request(link_clock_ms() + timeout_ms);
+    jsStreamInfo *info = NULL;
+    jsErrCode code = 0;
+    natsStatus status = js_GetStreamInfo(&info, link_jetstream(session), stream, &options, &code);
+    if (status != NATS_OK) {
+        link_failure(session, status, code, error);
+        error_prefix(error, "%s", stream);
+    } else {
+        *state = (struct streams_state){
+            .messages = info->State.Msgs,
+            .bytes = info->State.Bytes,
+            .first_sequence = info->State.FirstSeq,
+            .last_sequence = info->State.LastSeq,
+            .created_ms = info->Created / NS_PER_MS,
+            .oldest_ms = info->State.Msgs == 0 ? -1 : info->State.FirstTime / NS_PER_MS,
+        };
+        jsStreamInfo_Destroy(info);
+    }
+    link_drop(session);
+    return status == NATS_OK;
+}
