@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <lmdb.h>
+#include <nats/nats.h>
 
 #define LINE 512
 #define FULL_DISK_BYTES ((int64_t)50 << 30)
@@ -109,7 +110,8 @@ static void add_machine(struct bench_facts *facts)
     add(facts, "load_before", "%s", text);
 }
 
-void bench_facts_collect(const struct bench_run *run, const char *commit, const char *kafka_version, struct bench_facts *facts)
+void bench_facts_collect(const struct bench_run *run, const char *commit, const char *kafka_version, const char *nats_version,
+                         struct bench_facts *facts)
 {
     char text[64];
     time_t now = time(NULL);
@@ -120,7 +122,9 @@ void bench_facts_collect(const struct bench_run *run, const char *commit, const 
     add(facts, "tarry", "%s", TARRY_VERSION);
     add(facts, "commit", "%s", commit);
     add(facts, "kafka", "Apache Kafka %s, one broker on this machine", kafka_version);
+    add(facts, "nats-server", "%s, one server on this machine", nats_version);
     add(facts, "librdkafka", "%s", rd_kafka_version_str());
+    add(facts, "nats.c", "%s", nats_GetVersion());
     add(facts, "lmdb", "%d.%d.%d", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH);
     add_machine(facts);
     add_disk(run, facts);

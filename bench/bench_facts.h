@@ -19,6 +19,7 @@ struct bench_facts {
 };
 
 /* Collects them, at the beginning. Fails when the folder lies in memory or has too little room. */
-void bench_facts_collect(const struct bench_run *run, const char *commit, const char *kafka_version, struct bench_facts *facts);
+void bench_facts_collect(const struct bench_run *run, const char *commit, const char *kafka_version, const char *nats_version,
+                         struct bench_facts *facts);
 
 #endif

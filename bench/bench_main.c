@@ -38,6 +38,7 @@ static struct section sections[] = {
     {"recovery", bench_pending_recovery_section, false},
     {"takeover", bench_takeover_section, false},
     {"store", bench_checkpoint_section, false},
+    {"letters", bench_letters_section, false},
 };
 
 #define OF_THE_BROKER 4 /* so many of them say how fast something is that the broker has a part in */
@@ -46,6 +47,7 @@ static struct section sections[] = {
 struct arguments {
     const char *commit;
     const char *kafka_version;
+    const char *nats_version;
     const char *output; /* NULL: a table; "json"; or the file for the JSON, beside the table */
 };
 
@@ -54,7 +56,9 @@ static const struct option options[] = {{"bootstrap", required_argument, NULL, '
                                         {"commit", required_argument, NULL, 'c'},    {"kafka-version", required_argument, NULL, 'k'},
                                         {"section", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
                                         {"quick", no_argument, NULL, 'q'},           {"runs", required_argument, NULL, 'r'},
-                                        {"records", required_argument, NULL, 'n'},   {NULL, 0, NULL, 0}};
+                                        {"records", required_argument, NULL, 'n'},
+                                        {"nats-server", required_argument, NULL, 'S'}, {"nats-version", required_argument, NULL, 'V'},
+                                        {NULL, 0, NULL, 0}};
 
 static void want(const char *name)
 {
@@ -88,6 +92,8 @@ static bool take(struct bench_run *run, struct arguments *arguments, int option)
     case 'f': run->folder = optarg; return true;
     case 'c': arguments->commit = optarg; return true;
     case 'k': arguments->kafka_version = optarg; return true;
+    case 'S': run->nats_server = optarg; return true;
+    case 'V': arguments->nats_version = optarg; return true;
     case 'o': arguments->output = optarg; return true;
     case 's': want(optarg); return true;
     case 'q': run->quick = true; return true;
@@ -112,8 +118,8 @@ static void parse(int argc, char **argv, struct bench_run *run, struct arguments
     for (size_t i = 0; i < SECTIONS && !any; i++) {
         sections[i].wanted = true;
     }
-    if (run->bootstrap == NULL || run->tarry == NULL || run->folder == NULL || run->store_program == NULL) {
-        bench_run_fail("--bootstrap, --tarry, --store-program and --folder are needed: see scripts/bench");
+    if (run->bootstrap == NULL || run->tarry == NULL || run->folder == NULL || run->store_program == NULL || run->nats_server == NULL) {
+        bench_run_fail("--bootstrap, --tarry, --store-program, --nats-server and --folder are needed: see scripts/bench");
     }
 }
 
@@ -158,12 +164,12 @@ static int measure(int argc, char **argv)
     static char self[BENCH_RUN_PATH];
     struct bench_run run = {.self = self, .runs = RUNS_DEFAULT, .figures = bench_figures_new()};
     struct bench_facts facts = {.count = 0};
-    struct arguments arguments = {"unknown", "unknown", NULL};
+    struct arguments arguments = {"unknown", "unknown", "unknown", NULL};
     parse(argc, argv, &run, &arguments);
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0) {
         bench_run_fail("cannot tell what program this is: %s", strerror(errno));
     }
-    bench_facts_collect(&run, arguments.commit, arguments.kafka_version, &facts);
+    bench_facts_collect(&run, arguments.commit, arguments.kafka_version, arguments.nats_version, &facts);
     run.client = bench_kafka_new(RD_KAFKA_PRODUCER, bench_kafka_conf(run.bootstrap, client_settings));
     run_sections(&run);
     report(&run, &facts, arguments.output);

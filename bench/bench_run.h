@@ -22,6 +22,7 @@ struct bench_run {
     const char *bootstrap;     /* of the broker */
     const char *tarry;         /* the program under test */
     const char *store_program; /* bench_store */
+    const char *nats_server;   /* the program; of dead letters */
     const char *folder;        /* on the disk to be measured; whoever started us removes it */
     int64_t runs;              /* of each program, when it is not quick */
     int64_t records;           /* of the log that a takeover without a disk reads; 0: as many as the section thinks fit */

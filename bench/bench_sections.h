@@ -16,6 +16,7 @@ void bench_ingest_section(struct bench_run *run);
 void bench_pending_memory_section(struct bench_run *run);
 void bench_pending_recovery_section(struct bench_run *run);
 void bench_checkpoint_section(struct bench_run *run);
+void bench_letters_section(struct bench_run *run);
 
 /* Ends what bench_pending_memory_section has left for recovery. */
 void bench_pending_close(struct bench_run *run);

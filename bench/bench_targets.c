@@ -45,4 +45,6 @@ void bench_targets_judge(const struct bench_figures *figures, struct bench_targe
                              "lateness_timer_tx_p50_at_20000");
     targets[8] = judge_exact(figures, "lateness_tarry_eo_p99_at_20000", "exactly once: at most 1.5 times the bare timer's P99 at 20,000/s",
                              "lateness_timer_tx_p99_at_20000");
+    targets[9] = judge(figures, "letters_ratio", "dead letters: at least 0.6 of bare publishing", 0.6, true);
+    targets[10] = judge(figures, "replay_ratio", "replay: at least 0.6 of a bare loop from NATS to Kafka", 0.6, true);
 }

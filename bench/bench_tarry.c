@@ -67,6 +67,8 @@ void bench_tarry_open(struct bench_run *run, struct bench_tarry *tarry, const st
     bench_tarry_configure(run, tarry, options);
     if (!tarry->beside) {
         bench_kafka_topic_create(run, tarry->input);
+    }
+    if (!tarry->beside && !options->no_output) {
         bench_kafka_topic_create(run, tarry->output);
     }
 }

@@ -30,6 +30,7 @@ struct bench_tarry_cost {
 
 struct bench_tarry_options {
     bool exactly_once;
+    bool no_output;                   /* its output topic is not there: to be made by the caller, before bench_tarry_close */
     const char *more;                 /* further lines of its configuration; NULL: none */
     const struct bench_tarry *beside; /* another instance, whose group and topics it shares; NULL: it gets topics of its own */
 };

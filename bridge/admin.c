@@ -4,40 +4,13 @@
 
 #include "bridge/kafka_handle.h"
 
-/* A record that came in must fit with the headers that say why it was refused: the broker's default limit may be just what the record already
- * fills. Below socket.request.max.bytes (100 MiB), beyond which a broker closes the connection without a word. */
-#define REFUSED_MESSAGE_BYTES "67108864"
-
-/* Asks whether the topic exists. */
-static bool look(rd_kafka_t *handle, const char *topic, int timeout_ms, bool *exists, struct error *error)
-{
-    rd_kafka_topic_t *subject = rd_kafka_topic_new(handle, topic, NULL);
-    if (subject == NULL) {
-        return error_set(error, ERROR_INVALID, "topic %s: %s", topic, rd_kafka_err2str(rd_kafka_last_error()));
-    }
-    const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(handle, 0, subject, &metadata, timeout_ms);
-    rd_kafka_topic_destroy(subject);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return error_set(error, ERROR_UNAVAILABLE, "topic %s: no broker answered: %s", topic, rd_kafka_err2str(code));
-    }
-    rd_kafka_resp_err_t said = metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    rd_kafka_metadata_destroy(metadata);
-    if (said == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED || said == RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION) {
-        return error_set(error, ERROR_INVALID, "topic %s: %s", topic, rd_kafka_err2str(said));
-    }
-    /* a topic without leaders for the moment is there all the same */
-    *exists = said != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    return true;
-}
-
 static bool judge(rd_kafka_resp_err_t code, const char *words, const char *topic, bool *created, struct error *error)
 {
     switch ((int)code) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
         *created = true;
         return true;
-    case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS: /* somebody was faster */
+    case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
         *created = false;
         return true;
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
@@ -56,10 +29,12 @@ static bool judge(rd_kafka_resp_err_t code, const char *words, const char *topic
 static bool read_answer(rd_kafka_event_t *event, const char *topic, bool *created, struct error *error)
 {
     if (event == NULL) {
-        return error_set(error, ERROR_UNAVAILABLE, "making topic %s: no answer in time", topic);
+        return error_set(error, ERROR_UNAVAILABLE, "making topic %s: no broker answered", topic);
     }
     if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        return judge(rd_kafka_event_error(event), rd_kafka_event_error_string(event), topic, created, error);
+        bool nobody = rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__TIMED_OUT || rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__TRANSPORT;
+        const char *words = nobody ? "no broker answered" : rd_kafka_event_error_string(event);
+        return judge(rd_kafka_event_error(event), words, topic, created, error);
     }
     size_t count = 0;
     const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
@@ -77,7 +52,6 @@ static bool create(rd_kafka_t *handle, const char *topic, int32_t partitions, in
     if (request == NULL) {
         return error_set(error, ERROR_INVALID, "topic %s with %d partitions: %s", topic, (int)partitions, words);
     }
-    rd_kafka_NewTopic_set_config(request, "max.message.bytes", REFUSED_MESSAGE_BYTES);
     rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS);
     rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, NULL, 0);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
@@ -107,13 +81,8 @@ bool admin_ensure_topic(const struct kafka_property *properties,
     if (handle == NULL) {
         return false;
     }
-    bool exists = false;
-    bool done = look(handle, topic, timeout_ms, &exists, error);
-    if (done && exists) {
-        *created = false;
-    } else if (done) {
-        done = create(handle, topic, partitions, timeout_ms, created, error);
-    }
+    /* Not looked for before: to ask for a topic's metadata makes it, where the broker makes topics by itself. */
+    bool done = create(handle, topic, partitions, timeout_ms, created, error);
     kafka_handle_destroy(handle);
     return done;
 }

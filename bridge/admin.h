@@ -1,4 +1,4 @@
-/* The few administrative calls: topics looked up and made. Blocking, bounded by timeout_ms; used by the owner thread: at start, and when a refused topic is missing. */
+/* The few administrative calls: topics made. Blocking, bounded by timeout_ms; for the demo and tests. */
 #ifndef TARRY_BRIDGE_ADMIN_H
 #define TARRY_BRIDGE_ADMIN_H
 

@@ -111,6 +111,10 @@ struct decode_root {
  * O(headers). Any thread. */
 bool decode_root(const struct record *record, struct decode_root *root, struct refusal *refusal);
 
+/* When a re-append or a refused record is to be looked at, whatever was decided of it: header tarry-not-before, which tarry writes on what it writes again because
+ * its letter could not be kept (ms; the greatest of more than one). DUE_SINCE_EVER: no such header, or none that reads. O(headers). Any thread. */
+int64_t decode_not_before(const struct record *record);
+
 /* True for names that are ours and do not go out: every "tarry-" header and "delay_ms". */
 bool decode_is_control_header(struct span name);
 

@@ -6,6 +6,7 @@
 #include "bridge/time_text.h"
 
 #define NAME "tarry-root"
+#define NOT_BEFORE "tarry-not-before"
 #define PARTS_MAX 5
 
 static bool refuse(struct span value, const char *what, struct refusal *refusal)
@@ -97,4 +98,17 @@ bool decode_root(const struct record *record, struct decode_root *root, struct r
     }
     *root = read;
     return true;
+}
+
+int64_t decode_not_before(const struct record *record)
+{
+    int64_t latest_ms = DUE_SINCE_EVER;
+    for (size_t i = 0; i < record->header_count; i++) {
+        int64_t at_ms;
+        if (span_equals_text(record->headers[i].name, NOT_BEFORE) && decimal_parse(record->headers[i].value, &at_ms) == DECIMAL_READ &&
+            at_ms <= TIME_TEXT_LAST_MS && at_ms > latest_ms) {
+            latest_ms = at_ms;
+        }
+    }
+    return latest_ms;
 }

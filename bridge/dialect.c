@@ -10,8 +10,8 @@
 enum name_class {
     NAME_FOREIGN,
     NAME_CONTROL,
-    NAME_OUTPUT,  /* ours, on records that come round again; replaced when they go out */
-    NAME_ROOT,    /* ours, on records that we wrote again: decode_root reads it */
+    NAME_OUTPUT,  /* ours, on records that come round again; replaced or left out when they go out */
+    NAME_ROOT,    /* ours, on records that we wrote again: decode_root.c reads it */
     NAME_UNKNOWN, /* ours by its prefix, and nothing we act on */
 };
 
@@ -28,6 +28,8 @@ static const struct known_name known[] = {
     {"partition", 9, NAME_CONTROL, DIALECT_PARTITION}, {"id", 2, NAME_CONTROL, DIALECT_ID},
     {"action", 6, NAME_CONTROL, DIALECT_ACTION},       {"due", 3, NAME_OUTPUT, DIALECT_FIELDS},
     {"source", 6, NAME_OUTPUT, DIALECT_FIELDS},        {"root", 4, NAME_ROOT, DIALECT_FIELDS},
+    {"not-before", 10, NAME_ROOT, DIALECT_FIELDS},     {"redelivery", 10, NAME_OUTPUT, DIALECT_FIELDS},
+    {"replays", 7, NAME_OUTPUT, DIALECT_FIELDS},
 };
 
 static bool has_prefix(struct span name)

@@ -17,7 +17,7 @@
 /* Appends the row of an accepted record. ERROR_FULL: the buffer's bound. */
 bool row_encode(struct buffer *buffer, const struct record *record, const struct decoded *decoded, struct error *error);
 
-/* Appends the row of a refused record (R10: due since ever; leaves to the refused topic). Its root is read from the record's headers. */
+/* Appends the row of a refused record (R10: due since ever; leaves as a dead letter). Its root is read from the record's headers. */
 bool row_encode_refused(struct buffer *buffer,
                         const struct record *record,
                         const struct refusal *refusal,

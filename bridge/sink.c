@@ -92,6 +92,7 @@ static void fill(const rd_kafka_message_t *message, struct sink_report *report)
     report->token = message->_private;
     report->delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     report->failure = report->delivered ? DELIVERY_RETRIABLE : sink_failure_of(message->err);
+    report->reason = report->failure == DELIVERY_FAULT ? sink_failure_reason(message->err) : NULL;
     report->target_hash = sink_target_hash(span_of_text(rd_kafka_topic_name(message->rkt)));
     report->offset = message->offset >= 0 ? message->offset : -1;
     report->partition = message->partition;

@@ -9,13 +9,12 @@
 #ifndef TARRY_BRIDGE_SINK_H
 #define TARRY_BRIDGE_SINK_H
 
+#include "bridge/outgoing.h"
 #include "bridge/row.h"
 #include "bridge/source.h"
 #include "scheduler/core.h"
 
 struct sink;
-
-enum output_headers { OUTPUT_HEADERS_TARRY, OUTPUT_HEADERS_NONE };
 
 struct sink_options {
     const struct kafka_property *properties; /* common first, producer's own after */
@@ -24,7 +23,7 @@ struct sink_options {
     uint64_t records_max; /* what may be in flight at most: the local queue is made to hold it, so that no target that stands still */
     uint64_t bytes_max;   /* keeps the others out. 0: librdkafka's defaults. A user's own queue.buffering.max.* wins */
     int wake_fd;
-    bool exactly_once;            /* sink_send and sink_send_refused belong to transactions (sink_transaction.h); needs transactional_id */
+    bool exactly_once;            /* sink_send belongs to transactions (sink_transaction.h); needs transactional_id */
     const char *transactional_id; /* what the ids of this group and instance begin with; NULL: no transactions, no copies */
     int64_t transaction_timeout_ms;
 };
@@ -39,15 +38,6 @@ void sink_close(struct sink *sink);
 /* Has the producer learn where `topic` is before a record is due: the first one would else wait for that. Cheap when it is known. */
 void sink_prepare(struct sink *sink, struct span topic);
 
-/* Where a row came from: for tarry-source, and for __dlq.errors.* */
-struct sink_origin {
-    const char *topic;
-    int32_t partition;
-    int64_t offset;
-    int64_t due_ms;
-    const char *group;
-};
-
 enum sink_result {
     SINK_TAKEN,  /* a report with `token` will follow */
     SINK_FULL,   /* nothing was taken; try again after the next report */
@@ -60,6 +50,7 @@ struct sink_report {
     void *token;
     bool delivered;
     enum delivery_failure failure;
+    const char *reason; /* of a FAULT: "too_large", "not_authorised", "invalid" or "undeliverable"; of another failure it says nothing */
     uint64_t target_hash;
     int64_t offset; /* of the output record, -1 unknown */
     int32_t partition;
@@ -69,16 +60,6 @@ struct sink_report {
 /* Sends an accepted row to its target with the output headers: the record's own without control headers, then tarry-id, tarry-due,
  * tarry-source, each once. */
 enum sink_result sink_send(struct sink *sink, const struct row *row, const struct sink_origin *origin, enum output_headers style, void *token, struct sink_report *report);
-
-/* Sends a row whole (key, value, all headers, earlier __dlq.errors.* replaced) to refused_topic with __dlq.errors.{topic,partition,offset,group,
- * delivery.count,message,reason,timestamp}; the last is the record's own timestamp in ms (-1: none), as the copy has that of its writing. */
-enum sink_result sink_send_refused(struct sink *sink,
-                                   const char *refused_topic,
-                                   const struct row *row,
-                                   const struct sink_origin *origin,
-                                   const struct refusal *refusal,
-                                   void *token,
-                                   struct sink_report *report);
 
 /* Up to `most` reports; returns how many. Never blocks. What was thrown out with a failed transaction is
  * reported as undone, what was thrown out else as retriable. */

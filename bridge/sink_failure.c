@@ -34,6 +34,22 @@ enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code)
     }
 }
 
+const char *sink_failure_reason(rd_kafka_resp_err_t code)
+{
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+        return "too_large";
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+        return "not_authorised";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+        return "invalid";
+    default:
+        return "undeliverable";
+    }
+}
+
 bool sink_failure_of_batch(rd_kafka_resp_err_t code)
 {
     return code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE ||

@@ -11,6 +11,9 @@
  * cannot name. */
 enum delivery_failure sink_failure_of(rd_kafka_resp_err_t code);
 
+/* Why a record is at fault, as a dead letter says it: "too_large", "not_authorised", "invalid" or "undeliverable". Never NULL. */
+const char *sink_failure_reason(rd_kafka_resp_err_t code);
+
 /* True if the broker refuses a whole batch for one of its records: then it must be asked about each alone before any is called at fault. */
 bool sink_failure_of_batch(rd_kafka_resp_err_t code);
 

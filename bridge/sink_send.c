@@ -9,12 +9,14 @@
 static enum sink_result refuse(struct sink_report *report,
                                void *token,
                                enum delivery_failure failure,
+                               const char *reason,
                                uint64_t target_hash,
                                const char *words)
 {
     report->token = token;
     report->delivered = false;
     report->failure = failure;
+    report->reason = failure == DELIVERY_FAULT ? reason : NULL;
     report->target_hash = target_hash;
     report->offset = -1;
     report->partition = -1;
@@ -50,7 +52,7 @@ static enum sink_result judge(struct sink *sink,
             return SINK_FULL;
         }
         /* nothing is there to wait for: it will never fit */
-        return refuse(report, token, DELIVERY_FAULT, topic->hash, "the record is larger than queue.buffering.max.kbytes; raise that");
+        return refuse(report, token, DELIVERY_FAULT, "too_large", topic->hash, "the record is larger than queue.buffering.max.kbytes; raise that");
     }
     enum delivery_failure failure = sink_failure_of(code);
     if (code == RD_KAFKA_RESP_ERR__STATE && sink_way_transactional(way)) {
@@ -59,7 +61,7 @@ static enum sink_result judge(struct sink *sink,
     if (code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && partition >= 0) {
         failure = DELIVERY_FAULT; /* the topic is known and has not that many */
     }
-    return refuse(report, token, failure, topic->hash, rd_kafka_err2str(code));
+    return refuse(report, token, failure, sink_failure_reason(code), topic->hash, rd_kafka_err2str(code));
 }
 
 enum sink_result sink_send_on(struct sink *sink,
@@ -99,7 +101,7 @@ enum sink_result sink_send_by(struct sink *sink,
 {
     if (headers == NULL) {
         /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
-        return refuse(report, token, DELIVERY_RETRIABLE, topic->hash, "the stored record's headers are damaged");
+        return refuse(report, token, DELIVERY_RETRIABLE, NULL, topic->hash, "the stored record's headers are damaged");
     }
     if (sink_way_transactional(way)) {
         sink_transaction_note_topic(sink, topic);
@@ -132,7 +134,7 @@ static enum sink_result send_to(struct sink *sink,
         if (headers != NULL) {
             rd_kafka_headers_destroy(headers);
         }
-        result = refuse(report, token, DELIVERY_FAULT, sink_target_hash(name), "the target is no legal topic name");
+        result = refuse(report, token, DELIVERY_FAULT, "undeliverable", sink_target_hash(name), "the target is no legal topic name");
     } else {
         enum sink_way way = sink->exactly_once ? sink_transaction_way(sink) : topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED;
         result = sink_send_by(sink, way, topic, partition, key, value, headers, token, report);
@@ -152,16 +154,4 @@ enum sink_result sink_send(struct sink *sink,
 {
     return send_to(sink, row->decoded.target, row->decoded.partition, row->decoded.key, row->decoded.value,
                    sink_headers_accepted(row, origin, style), token, report);
-}
-
-enum sink_result sink_send_refused(struct sink *sink,
-                                   const char *refused_topic,
-                                   const struct row *row,
-                                   const struct sink_origin *origin,
-                                   const struct refusal *refusal,
-                                   void *token,
-                                   struct sink_report *report)
-{
-    return send_to(sink, span_of_text(refused_topic), RD_KAFKA_PARTITION_UA, row->record.key, row->record.value,
-                   sink_headers_refused(row, origin, refusal), token, report);
 }

@@ -49,7 +49,8 @@ struct sink_transaction_result {
 bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *result);
 
 /* Writes the row again to the end of the partition it came from, in the current transaction: the record whole, without an older tarry-root, with
- * tarry-root of its root (R4), due time and target (R6). No report: what is not written has the transaction aborted. `origin.due_ms` is not used. */
+ * tarry-root of its root (R4), due time and target (R6), to be looked at not before origin.due_ms, as outgoing_copied says. No report: what is not written
+ * has the transaction aborted. */
 void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin);
 
 #endif

@@ -197,6 +197,7 @@ void sink_transaction_hold_judge(struct sink *sink, struct sink_report *report)
     char words[SINK_ERROR_MAX];
     if (sink_transaction_thread_cause(sink->producers[sink->transaction->way].handle, &code, words) && sink_failure_of(code) == DELIVERY_FAULT) {
         report->failure = DELIVERY_FAULT;
+        report->reason = sink_failure_reason(code);
         memcpy(report->error, words, sizeof report->error);
     }
 }

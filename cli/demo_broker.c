@@ -10,9 +10,10 @@
 #define PARTITIONS 3
 #define TIMEOUT_MS 5000
 #define MOCK_PAUSE_MS 5
+#define UNKNOWN_TOPIC 3 /* Kafka's UNKNOWN_TOPIC_OR_PARTITION */
 
-static const char *const short_names[DEMO_BROKER_TOPICS] = {"reminders", "delayed-event", "events",
-                                                            "payments",  "orders",        "refused"};
+static const char *const short_names[DEMO_BROKER_TOPICS + 1] = {"reminders", "delayed-event", "events", "payments",
+                                                                "orders",    "invoices",      "-"};
 
 const char *demo_broker_short(enum demo_broker_topic topic)
 {
@@ -28,25 +29,59 @@ static bool choose_names(struct demo_broker *broker, struct error *error)
     snprintf(broker->prefix, sizeof broker->prefix, "tarry-demo-%08llx", (unsigned long long)(random & 0xffffffff));
     for (size_t i = 0; i < DEMO_BROKER_TOPICS; i++) {
         snprintf(broker->names[i], sizeof broker->names[i], "%s.%s", broker->prefix, short_names[i]);
-        broker->topics[i] = (struct playground_topic){broker->names[i], i == DEMO_BROKER_REFUSED ? 1 : PARTITIONS};
+        broker->topics[i] = (struct playground_topic){broker->names[i], PARTITIONS};
     }
     return true;
 }
 
+static bool make_in_mock(struct demo_broker *broker, const struct playground_topic *topic, struct error *error)
+{
+    /* librdkafka's mock cluster may miss the second of two orders that come close together, and then looks again
+     * after a second */
+    (void)poll(NULL, 0, MOCK_PAUSE_MS);
+    return mock_cluster_create_topic(broker->mock, topic->name, topic->partitions, error);
+}
+
+static bool make_in_kafka(const struct demo_broker *broker, const struct playground_topic *topic, bool *made, struct error *error)
+{
+    const struct kafka_property properties[] = {{"bootstrap.servers", broker->bootstrap}};
+    return admin_ensure_topic(properties, 1, topic->name, topic->partitions, TIMEOUT_MS, made, error);
+}
+
 static bool make_topic(struct demo_broker *broker, const struct playground_topic *topic, struct error *error)
 {
+    bool made = false;
     if (broker->mock != NULL) {
-        /* librdkafka's mock cluster may miss the second of two orders that come close together, and then looks again
-         * after a second */
-        (void)poll(NULL, 0, MOCK_PAUSE_MS);
-        return mock_cluster_create_topic(broker->mock, topic->name, topic->partitions, error);
+        return make_in_mock(broker, topic, error);
     }
-    const struct kafka_property properties[] = {{"bootstrap.servers", broker->bootstrap}};
-    bool created = false;
-    if (!admin_ensure_topic(properties, 1, topic->name, topic->partitions, TIMEOUT_MS, &created, error)) {
+    return make_in_kafka(broker, topic, &made, error) &&
+           (made || error_set(error, ERROR_INVALID, "topic %s is there already; try again", topic->name));
+}
+
+/* The mock cluster makes each topic that is asked for: one that is not there must be said to be so. */
+static bool hide_invoices(struct demo_broker *broker, struct error *error)
+{
+    const struct playground_topic *topic = &broker->topics[DEMO_BROKER_INVOICES];
+    if (broker->mock != NULL) {
+        if (!make_in_mock(broker, topic, error)) {
+            return false;
+        }
+        mock_cluster_topic_error(broker->mock, topic->name, UNKNOWN_TOPIC);
+    }
+    return true;
+}
+
+bool demo_broker_make_invoices(struct demo_broker *broker, bool *made, struct error *error)
+{
+    const struct playground_topic *topic = &broker->topics[DEMO_BROKER_INVOICES];
+    *made = true;
+    if (broker->mock != NULL) {
+        mock_cluster_topic_error(broker->mock, topic->name, 0);
+    } else if (!make_in_kafka(broker, topic, made, error)) {
         return false;
     }
-    return created || error_set(error, ERROR_INVALID, "topic %s is there already; try again", topic->name);
+    broker->made = DEMO_BROKER_INVOICES + 1;
+    return true;
 }
 
 bool demo_broker_open(struct demo_broker *broker, const char *kafka, struct error *error)
@@ -61,12 +96,12 @@ bool demo_broker_open(struct demo_broker *broker, const char *kafka, struct erro
     if (!choose_names(broker, error)) {
         return false;
     }
-    for (; broker->made < DEMO_BROKER_TOPICS; broker->made++) {
+    for (; broker->made < DEMO_BROKER_INVOICES; broker->made++) {
         if (!make_topic(broker, &broker->topics[broker->made], error)) {
             return false;
         }
     }
-    return true;
+    return hide_invoices(broker, error);
 }
 
 bool demo_broker_close(struct demo_broker *broker, bool keep, struct error *error)

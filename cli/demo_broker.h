@@ -16,8 +16,9 @@ enum demo_broker_topic {
     DEMO_BROKER_EVENTS,
     DEMO_BROKER_PAYMENTS,
     DEMO_BROKER_ORDERS,
-    DEMO_BROKER_REFUSED,
-    DEMO_BROKER_TOPICS
+    DEMO_BROKER_INVOICES, /* not there until demo_broker_make_invoices */
+    DEMO_BROKER_TOPICS,
+    DEMO_BROKER_NONE = DEMO_BROKER_TOPICS /* where a record that is refused goes */
 };
 
 #define DEMO_BROKER_NAME_MAX 64
@@ -31,11 +32,15 @@ struct demo_broker {
     size_t made;                                        /* topics made so far, in order */
 };
 
-/* Starts a broker (kafka NULL) or takes the user's, whose text outlives the demo, and makes the topics, in the user's
- * broker with a random prefix. Blocks for up to some 5 s a topic. On failure, too, demo_broker_close is due. */
+/* Starts a broker (kafka NULL) or takes the user's, whose text outlives the demo, and makes the topics but invoices, in the
+ * user's broker with a random prefix. Blocks for up to some 5 s a topic. On failure, too, demo_broker_close is due. */
 bool demo_broker_open(struct demo_broker *broker, const char *kafka, struct error *error);
 
-/* A topic's name without the prefix. Static. */
+/* Makes the topic invoices. *made false: it was there already, as the user's broker makes topics that are asked for.
+ * ERROR_UNAVAILABLE, ERROR_INVALID. Blocks for up to some 5 s. */
+bool demo_broker_make_invoices(struct demo_broker *broker, bool *made, struct error *error);
+
+/* A topic's name without the prefix, "-" for none. Static. */
 const char *demo_broker_short(enum demo_broker_topic topic);
 
 /* Takes the topics away again (unless `keep`) and ends the broker if it is ours. False: topics may be left in the

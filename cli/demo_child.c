@@ -36,7 +36,7 @@ static char **clean_environment(void)
 }
 
 /* Between fork and exec of a process with threads: only async-signal-safe calls. */
-static void become_serve(char *const arguments[], char *const environment[], int log, pid_t parent)
+static void become(const char *program, char *const arguments[], char *const environment[], int log, pid_t parent)
 {
     sigset_t none;
     (void)sigemptyset(&none);
@@ -45,35 +45,31 @@ static void become_serve(char *const arguments[], char *const environment[], int
     bool ready = setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && nothing >= 0 &&
                  dup2(nothing, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2 && close_range(3, ~0U, 0) == 0;
     if (ready) {
-        (void)execve("/proc/self/exe", arguments, environment);
+        (void)execve(program, arguments, environment);
     }
     _exit(127);
 }
 
-bool demo_child_start(struct demo_child *child, const char *config, const char *log, struct error *error)
+bool demo_child_start(struct demo_child *child, const struct demo_child_options *options, struct error *error)
 {
-    *child = (struct demo_child){0};
-    int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    *child = (struct demo_child){.end_signal = options->end_signal, .name = options->name};
+    int log_fd = open(options->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log_fd < 0) {
-        return error_set(error, ERROR_SYSTEM, "opening %s: %s", log, strerror(errno));
+        return error_set(error, ERROR_SYSTEM, "opening %s: %s", options->log, strerror(errno));
     }
-    char program[] = "tarry";
-    char verb[] = "serve";
-    char flag[] = "-c";
-    char *path = memory_text(config, strlen(config));
-    char *const arguments[] = {program, verb, flag, path, NULL};
+    const char *program = options->program == NULL ? "/proc/self/exe" : options->program;
     char **environment = clean_environment();
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0) {
-        become_serve(arguments, environment, log_fd, parent);
+        /* execve takes char *const * for historical reasons and changes nothing */
+        become(program, (char *const *)(uintptr_t)options->arguments, environment, log_fd, parent);
     }
     int cause = errno;
     close(log_fd);
     free(environment);
-    free(path);
     if (pid < 0) {
-        return error_set(error, ERROR_SYSTEM, "starting a process: %s", strerror(cause));
+        return error_set(error, ERROR_SYSTEM, "starting %s: %s", options->name, strerror(cause));
     }
     child->pid = pid;
     return true;
@@ -87,13 +83,25 @@ bool demo_child_running(struct demo_child *child)
     return child->pid != 0;
 }
 
-void demo_child_say_end(const struct demo_child *child, char *text, size_t size)
+static bool ended_well(const struct demo_child *child)
+{
+    return WIFEXITED(child->status) && WEXITSTATUS(child->status) == 0;
+}
+
+static void say_end(const struct demo_child *child, char *text, size_t size)
 {
     if (WIFSIGNALED(child->status)) {
         snprintf(text, size, "was ended by signal %d", WTERMSIG(child->status));
     } else {
         snprintf(text, size, "ended with exit code %d", WEXITSTATUS(child->status));
     }
+}
+
+bool demo_child_done(const struct demo_child *child, struct error *error)
+{
+    char words[64];
+    say_end(child, words, sizeof words);
+    return ended_well(child) || error_set(error, ERROR_SYSTEM, "%s %s", child->name, words);
 }
 
 static bool wait_end(struct demo_child *child, int64_t timeout_ms)
@@ -110,18 +118,18 @@ bool demo_child_stop(struct demo_child *child, struct error *error)
     if (!demo_child_running(child)) {
         return true;
     }
-    (void)kill(child->pid, SIGTERM);
+    (void)kill(child->pid, child->end_signal);
     if (!wait_end(child, STOP_MS)) {
         (void)kill(child->pid, SIGKILL);
         (void)waitpid(child->pid, &child->status, 0);
         child->pid = 0;
-        return error_set(error, ERROR_SYSTEM, "`tarry serve` still ran %d ms after SIGTERM and was killed", STOP_MS);
+        return error_set(error, ERROR_SYSTEM, "%s still ran %d ms after it was told to end, and was killed", child->name, STOP_MS);
     }
-    bool too_soon = !child->answered && WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGTERM;
-    if (!too_soon && (!WIFEXITED(child->status) || WEXITSTATUS(child->status) != 0)) {
+    bool too_soon = !child->answered && WIFSIGNALED(child->status) && WTERMSIG(child->status) == child->end_signal;
+    if (!too_soon && !ended_well(child)) {
         char words[64];
-        demo_child_say_end(child, words, sizeof words);
-        return error_set(error, ERROR_SYSTEM, "`tarry serve` %s after SIGTERM", words);
+        say_end(child, words, sizeof words);
+        return error_set(error, ERROR_SYSTEM, "%s %s when it was told to end", child->name, words);
     }
     return true;
 }

@@ -40,11 +40,11 @@ static void choose_topics(struct demo_event *event)
         break;
     case DEMO_EVENTS_WRONG_DELAY:
         event->source = DEMO_BROKER_REMINDERS;
-        event->target = DEMO_BROKER_REFUSED;
+        event->target = DEMO_BROKER_NONE;
         break;
     case DEMO_EVENTS_WRONG_JSON:
         event->source = DEMO_BROKER_DELAYED;
-        event->target = DEMO_BROKER_REFUSED;
+        event->target = DEMO_BROKER_NONE;
         break;
     case DEMO_EVENTS_DELAY:
     case DEMO_EVENTS_DELAY_MS:
@@ -59,19 +59,19 @@ bool demo_events_is_wrong(const struct demo_event *event)
     return event->form >= DEMO_EVENTS_FORMS;
 }
 
-struct demo_events demo_events_new(size_t good)
+struct demo_events demo_events_new(size_t good, size_t wrong)
 {
-    size_t count = good + DEMO_EVENTS_WRONG_COUNT;
-    struct demo_events events = {memory_new(count, sizeof(struct demo_event)), count, 0};
+    size_t count = good + wrong;
+    struct demo_events events = {memory_new(count, sizeof(struct demo_event)), count, wrong, 0};
     struct random random = random_new(SEED);
-    for (size_t i = 0; i < DEMO_EVENTS_WRONG_COUNT; i++) {
+    for (size_t i = 0; i < wrong; i++) {
         struct demo_event *event = &events.items[i];
         event->form = (enum demo_events_form)(DEMO_EVENTS_FORMS + i);
         snprintf(event->key, sizeof event->key, "wrong-%03zu", i + 1);
         choose_topics(event);
     }
     for (size_t i = 0; i < good; i++) {
-        struct demo_event *event = &events.items[DEMO_EVENTS_WRONG_COUNT + i];
+        struct demo_event *event = &events.items[wrong + i];
         event->form = (enum demo_events_form)(i % DEMO_EVENTS_FORMS);
         event->delay_ms = choose_delay_ms(i, &random);
         snprintf(event->key, sizeof event->key, "order-%03zu", i + 1);
@@ -172,6 +172,13 @@ static int compare_due(const void *a, const void *b)
     return (left->due_ms > right->due_ms) - (left->due_ms < right->due_ms);
 }
 
+static int compare_delay_down(const void *a, const void *b)
+{
+    const struct demo_event *left = a;
+    const struct demo_event *right = b;
+    return (left->delay_ms < right->delay_ms) - (left->delay_ms > right->delay_ms);
+}
+
 static bool send_some(struct demo_event *first,
                       size_t count,
                       const struct demo_broker *broker,
@@ -191,10 +198,12 @@ bool demo_events_send(struct demo_events *events,
                       struct playground *playground,
                       struct error *error)
 {
-    struct demo_event *good = events->items + DEMO_EVENTS_WRONG_COUNT;
-    size_t good_count = events->count - DEMO_EVENTS_WRONG_COUNT;
-    bool done = send_some(events->items, DEMO_EVENTS_WRONG_COUNT, broker, playground, error) &&
-                send_some(good, good_count, broker, playground, error);
+    struct demo_event *good = events->items + events->wrong;
+    size_t good_count = events->count - events->wrong;
+    size_t first = events->wrong + good_count / 2;
+    qsort(good, good_count, sizeof *good, compare_delay_down);
+    bool done = send_some(events->items, first, broker, playground, error) &&
+                send_some(events->items + first, events->count - first, broker, playground, error);
     qsort(good, good_count, sizeof *good, compare_due);
     return done;
 }
@@ -225,17 +234,8 @@ static bool
 is_altered(const struct demo_event *event, const struct demo_broker *broker, const struct playground_arrival *arrival)
 {
     struct span expected = {(const uint8_t *)event->value + event->payload_at, event->payload_length};
-    return strcmp(arrival->topic, broker->names[event->target]) != 0 || !span_equal(arrival->record.value, expected) ||
-           !span_equals_text(header_of(&arrival->record, "trace"), event->key);
-}
-
-static void keep_reason(struct demo_event *event, const struct record *record)
-{
-    char reason[64];
-    char message[sizeof event->reason - sizeof reason - 2];
-    text_printable(header_of(record, "__dlq.errors.reason"), reason, sizeof reason);
-    text_printable(header_of(record, "__dlq.errors.message"), message, sizeof message);
-    snprintf(event->reason, sizeof event->reason, "%s: %s", reason, message);
+    return event->target == DEMO_BROKER_NONE || strcmp(arrival->topic, broker->names[event->target]) != 0 ||
+           !span_equal(arrival->record.value, expected) || !span_equals_text(header_of(&arrival->record, "trace"), event->key);
 }
 
 struct demo_event *demo_events_take(struct demo_events *events,
@@ -255,14 +255,35 @@ struct demo_event *demo_events_take(struct demo_events *events,
     }
     event->arrived_ms = now_ms;
     events->finished++;
-    if (strcmp(arrival->topic, broker->names[DEMO_BROKER_REFUSED]) == 0) {
-        event->state = DEMO_EVENTS_REFUSED;
-        keep_reason(event, record);
-        return event;
-    }
     event->state = DEMO_EVENTS_LEFT;
     bool stamped_early = record->timestamp != RECORD_TIMESTAMP_NONE && record->timestamp_ms < event->due_ms;
     event->early = now_ms < event->due_ms || stamped_early;
+    return event;
+}
+
+static void keep_reason(struct demo_event *event, const struct letter *letter)
+{
+    char message[sizeof event->reason - 64];
+    text_printable(letter->error, message, sizeof message);
+    snprintf(event->reason, sizeof event->reason, "%s: %s", letter_reason_name(letter->reason), message);
+}
+
+struct demo_event *demo_events_take_letter(struct demo_events *events, const struct letter *letter, int64_t now_ms)
+{
+    struct demo_event *event = find(events, letter->record.key);
+    if (event == NULL) {
+        return NULL;
+    }
+    event->arrivals++;
+    /* whole, as it came */
+    event->altered = event->altered || letter->target.data != NULL || !span_equals_text(letter->record.value, event->value);
+    if (event->state != DEMO_EVENTS_WAITING) {
+        return event;
+    }
+    event->arrived_ms = now_ms;
+    events->finished++;
+    event->state = DEMO_EVENTS_REFUSED;
+    keep_reason(event, letter);
     return event;
 }
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define CONFIG_MAX 16384
-#define LOG_SHOWN 8000
+#define SHOWN 8000
 #define OPEN_FOLDERS 16
 
 bool demo_place_open(struct demo_place *place, struct error *error)
@@ -30,6 +30,7 @@ bool demo_place_open(struct demo_place *place, struct error *error)
     memcpy(place->folder, folder, sizeof place->folder);
     snprintf(place->config, sizeof place->config, "%s/tarry.yaml", folder);
     snprintf(place->log, sizeof place->log, "%s/tarry.log", folder);
+    snprintf(place->nats_log, sizeof place->nats_log, "%s/nats.log", folder);
     return true;
 }
 
@@ -65,19 +66,34 @@ static void add_sources(struct buffer *text, const struct demo_broker *broker)
     buffer_add_format(text,
                       "sources:\n"
                       "  - topic: %s\n"
-                      "    default_target: %s\n"
-                      "    refused_topic: %s\n",
-                      broker->names[DEMO_BROKER_REMINDERS], broker->names[DEMO_BROKER_EVENTS],
-                      broker->names[DEMO_BROKER_REFUSED]);
+                      "    default_target: %s\n",
+                      broker->names[DEMO_BROKER_REMINDERS], broker->names[DEMO_BROKER_EVENTS]);
     buffer_add_format(text,
                       "  - topic: %s\n"
                       "    envelope: true\n"
                       "    routes: {PAYMENT_TIMEOUT: %s}\n"
-                      "    default_target: %s\n"
-                      "    refused_topic: %s\n",
+                      "    default_target: %s\n",
                       broker->names[DEMO_BROKER_DELAYED], broker->names[DEMO_BROKER_PAYMENTS],
-                      broker->names[DEMO_BROKER_EVENTS], broker->names[DEMO_BROKER_REFUSED]);
-    buffer_add_format(text, "targets:\n  - {name: orders, match: \"%s\"}\n", broker->names[DEMO_BROKER_ORDERS]);
+                      broker->names[DEMO_BROKER_EVENTS]);
+}
+
+static void add_targets(struct buffer *text, const struct demo_broker *broker)
+{
+    buffer_add_format(text,
+                      "targets:\n"
+                      "  - {name: orders, match: \"%s\"}\n"
+                      "  - name: invoices\n"
+                      "    match: \"%s\"\n"
+                      "    retry: {max_deliver: %d, backoff: %dms, factor: 2, jitter: 0}\n"
+                      "unknown_topic_grace: 0ms\n",
+                      broker->names[DEMO_BROKER_ORDERS], broker->names[DEMO_BROKER_INVOICES], DEMO_PLACE_REDELIVERIES,
+                      DEMO_PLACE_BACKOFF_MS);
+}
+
+/* Without a NATS of its own the demo must not find the user's: nobody listens at port 1. */
+static void add_nats(struct buffer *text, const char *nats)
+{
+    buffer_add_format(text, "nats: {url: \"%s\"}\ndlq: {max_bytes: 16MiB}\n", nats == NULL ? "nats://127.0.0.1:1" : nats);
 }
 
 static bool write_file(const char *path, struct span bytes, struct error *error)
@@ -92,6 +108,7 @@ static bool write_file(const char *path, struct span bytes, struct error *error)
 
 bool demo_place_write_config(const struct demo_place *place,
                              const struct demo_broker *broker,
+                             const char *nats,
                              uint16_t port,
                              struct error *error)
 {
@@ -103,6 +120,8 @@ bool demo_place_write_config(const struct demo_place *place,
     add_quoted(&text, store);
     buffer_add_text(&text, "\n  max_size: 64MiB\n");
     add_sources(&text, broker);
+    add_targets(&text, broker);
+    add_nats(&text, nats);
     buffer_add_format(&text,
                       "http: {listen: \"127.0.0.1:%u\"}\nlog: {level: info, format: text}\nshutdown_timeout: 5s\n",
                       (unsigned)port);
@@ -112,27 +131,42 @@ bool demo_place_write_config(const struct demo_place *place,
     return done;
 }
 
-void demo_place_show_log(const struct demo_place *place, FILE *file)
+void demo_place_show(const char *path, const char *indent, FILE *file)
 {
     char *line = NULL;
     size_t room = 0;
-    FILE *log = place->folder[0] == '\0' ? NULL : fopen(place->log, "re");
+    FILE *log = fopen(path, "re");
     if (log == NULL) {
         return;
     }
-    if (fseek(log, -LOG_SHOWN, SEEK_END) != 0) {
+    if (fseek(log, -SHOWN, SEEK_END) != 0) {
         rewind(log);
     }
-    fprintf(file, "---- the end of the log of `tarry serve`:\n");
     for (ssize_t length = getline(&line, &room, log); length > 0; length = getline(&line, &room, log)) {
         char shown[1024];
         size_t whole = (size_t)length - (line[length - 1] == '\n' ? 1 : 0);
         text_printable((struct span){(const uint8_t *)line, whole}, shown, sizeof shown);
-        fprintf(file, "%s\n", shown);
+        fprintf(file, "%s%s\n", indent, shown);
     }
-    fprintf(file, "----\n");
     free(line);
     fclose(log);
+}
+
+static void show_log(const char *path, const char *whose, FILE *file)
+{
+    if (access(path, R_OK) == 0) {
+        fprintf(file, "---- the end of the log of %s:\n", whose);
+        demo_place_show(path, "", file);
+        fprintf(file, "----\n");
+    }
+}
+
+void demo_place_show_logs(const struct demo_place *place, FILE *file)
+{
+    if (place->folder[0] != '\0') {
+        show_log(place->nats_log, "nats-server", file);
+        show_log(place->log, "`tarry serve`", file);
+    }
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)

@@ -56,7 +56,7 @@ static void print_refused(const struct demo_events *events, FILE *file)
 {
     for (size_t i = 0; i < events->count; i++) {
         if (events->items[i].state == DEMO_EVENTS_REFUSED) {
-            fprintf(file, "refused, kept whole in its own topic: %s, %s\n", events->items[i].key,
+            fprintf(file, "refused, kept whole as a dead letter: %s, %s\n", events->items[i].key,
                     events->items[i].reason);
         }
     }
@@ -78,8 +78,11 @@ bool demo_summary_print(const struct demo_events *events, FILE *file)
     for (size_t i = 0; i < events->count; i++) {
         count_one(&tally, &events->items[i]);
     }
-    fprintf(file, "\n%zu of %zu left, %zu early; %zu of %zu wrong ones refused\n", tally.left, tally.good, tally.early,
-            tally.refused, tally.wrong);
+    fprintf(file, "\n%zu of %zu left, %zu early", tally.left, tally.good, tally.early);
+    if (tally.wrong > 0) {
+        fprintf(file, "; %zu of %zu wrong ones refused", tally.refused, tally.wrong);
+    }
+    fprintf(file, "\n");
     print_lateness(&tally, file);
     print_refused(events, file);
     print_faults(&tally, file);

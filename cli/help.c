@@ -12,15 +12,17 @@ static const char OVERVIEW[] =
     "  config    check, show or describe the    tarry config check -c tarry.yaml\n"
     "            configuration                  tarry config show --effective -c tarry.yaml\n"
     "                                           tarry config schema > tarry.schema.json\n"
+    "  dlq       look at what failed, and send  tarry dlq list -c tarry.yaml\n"
+    "            it again                       tarry dlq replay --reason no_time --execute\n"
     "  version   what this is, and with what    tarry version\n"
     "  help      more about one verb            tarry help serve\n"
     "\n"
-    "Flags of serve and config:\n"
+    "Flags of serve, config and dlq:\n"
     "  -c, --config FILE   the configuration; else the file that TARRY_CONFIG names\n"
     "  --set PATH=VALUE    one value of it, before environment (TARRY_...) and file\n"
     "  --log-level LEVEL   debug, info, warning or error\n"
     "\n"
-    "Exit: 0 done, 1 failed, 2 usage, 78 bad configuration. Manual: tarry(1), tarry.yaml(5).\n";
+    "Exit: 0 done, 1 failed, 2 usage, 78 bad configuration. Manual: tarry(1), tarry-dlq(1), tarry.yaml(5).\n";
 
 static const char SERVE[] =
     "tarry serve [-c FILE] [--set PATH=VALUE]... [--log-level LEVEL] [--accept-change]\n"
@@ -33,11 +35,12 @@ static const char SERVE[] =
     "  TARRY_INSTANCE=tarry-1 tarry serve -c tarry.yaml --log-level debug\n";
 
 static const char DEMO[] =
-    "tarry demo [--kafka HOST:PORT] [--count N] [--keep]\n"
+    "tarry demo [--nats-server PATH] [--kafka HOST:PORT] [--count N] [--keep]\n"
     "\n"
     "Produces a few dozen records with delays of 50 ms to 5 s and shows them wait and leave.\n"
+    "With --nats-server it runs that program in private, and then shows records fail, redelivered, parked and replayed.\n"
     "Without --kafka it brings its own broker, in memory.\n"
-    "--count N: that many records, 1 to 500. --keep: leaves configuration, store and log, and says where.\n"
+    "--count N: that many records, 1 to 500. --keep: leaves configuration, stores and logs, and says where.\n"
     "\n"
     "  tarry demo\n";
 
@@ -72,6 +75,9 @@ int help_run(int argc, char **argv)
     if (argc < 2) {
         fputs(OVERVIEW, stdout);
         return VERBS_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "dlq") == 0) {
+        return dlq_help_run(argc - 1, argv + 1);
     }
     for (size_t i = 0; i < sizeof PAGES / sizeof PAGES[0]; i++) {
         if (strcmp(PAGES[i].verb, argv[1]) == 0) {

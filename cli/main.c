@@ -14,8 +14,9 @@ struct verb {
 
 static const struct verb VERBS[] = {
     {"serve", serve_run},     {"demo", demo_run},         {"config", config_verb_run},
-    {"version", version_run}, {"--version", version_run}, {"-V", version_run},
-    {"help", help_run},       {"--help", help_run},       {"-h", help_run},
+    {"dlq", dlq_run},         {"version", version_run},   {"--version", version_run},
+    {"-V", version_run},      {"help", help_run},         {"--help", help_run},
+    {"-h", help_run},
 };
 
 #define VERB_COUNT (sizeof VERBS / sizeof VERBS[0])
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
     if (verb == NULL) {
         return unknown(argv[1]);
     }
-    if (verb->run != help_run && asks_for_help(argc - 1, argv + 1)) {
+    bool helps_itself = verb->run == help_run || verb->run == dlq_run;
+    if (!helps_itself && asks_for_help(argc - 1, argv + 1)) {
         char help[] = "help";
         char *arguments[] = {help, argv[1], NULL};
         return help_run(2, arguments);

@@ -115,7 +115,12 @@ void options_print_problems(FILE *file, const struct config_problems *problems)
 
 bool options_load(const struct options *options, struct config **config)
 {
-    struct config_problems problems = {0};
+    return options_load_without(options, NULL, config);
+}
+
+bool options_load_without(const struct options *options, const char *const *ignored, struct config **config)
+{
+    struct config_problems problems = {.ignored = ignored};
     struct config_request request = options_request(options);
     bool loaded = config_load(&request, config, &problems);
     options_print_problems(stderr, &problems);

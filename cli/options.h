@@ -48,6 +48,10 @@ struct config_request options_request(const struct options *options);
 /* Loads; tells warnings and errors on stderr. True: *config is the caller's. False: exit with VERBS_EXIT_CONFIG. */
 bool options_load(const struct options *options, struct config **config);
 
+/* The same for who does not use all of it: problems whose texts begin so ("http.") are passed over, and what is wrong there
+ * has its default or nothing. NULL at the end. */
+bool options_load_without(const struct options *options, const char *const *ignored, struct config **config);
+
 /* One line a problem, then how many errors there are. */
 void options_print_problems(FILE *file, const struct config_problems *problems);
 

@@ -21,6 +21,7 @@
 #include "ops/config_arena.h"
 #include "ops/config_problems.h"
 #include "ops/config_value.h"
+#include "scheduler/retry.h"
 
 enum config_delivery { CONFIG_DELIVERY_AT_LEAST_ONCE, CONFIG_DELIVERY_EXACTLY_ONCE };
 enum config_late { CONFIG_LATE_FIRE };
@@ -57,7 +58,6 @@ struct config_source {
     int64_t default_delay_ms;   /* -1: none */
     int64_t max_delay_ms;
     enum config_late late;
-    const char *refused_topic; /* never NULL */
     enum output_headers output_headers;
 };
 
@@ -65,6 +65,15 @@ struct config_target {
     const char *name;  /* of the lane */
     const char *match; /* glob with `*` */
     int64_t max_in_flight;
+    struct retry_policy retry;
+};
+
+enum config_nack_family { CONFIG_NACK_KAFKA, CONFIG_NACK_CONNECT, CONFIG_NACK_STREAMS, CONFIG_NACK_SPRING };
+
+/* Topics in which consumers leave what they failed on. */
+struct config_nack {
+    const char *match; /* glob with `*` */
+    enum config_nack_family family;
 };
 
 struct config {
@@ -89,6 +98,24 @@ struct config {
     struct config_target *targets;
     size_t target_count;
     int64_t unknown_topic_grace_ms;
+    const char *nats_url;
+    const char *nats_user;             /* NULL: none, as what follows */
+    const char *nats_password_file;
+    const char *nats_password;         /* secret: what is in that file */
+    const char *nats_token_file;
+    const char *nats_token;            /* secret */
+    const char *nats_credentials_file;
+    const char *nats_tls_ca_file;
+    const char *nats_tls_certificate_file;
+    const char *nats_tls_key_file;
+    const char *dlq_stream;
+    const char *dlq_parked_stream;
+    const char *dlq_subject_prefix; /* "": none; else it ends in '.' */
+    int64_t dlq_replicas;
+    int64_t dlq_max_bytes;
+    int64_t dlq_retry_later_ms; /* how much later a record is tried whose letter could not be kept */
+    struct config_nack *nacks;
+    size_t nack_count;
     int64_t memory_entries;
     int64_t memory_unwritten_bytes;
     const char *http_listen; /* as given */

@@ -27,8 +27,9 @@ static void complain(const struct scope *scope,
                      const struct config_node *node,
                      const struct error *error)
 {
+    bool secret = key->type == CONFIG_TYPE_SERVERS && strchr(node->text, '@') != NULL; /* user:password@ */
     config_problems_error(scope->problems, config_node_place_text(node->place).text, "%s: %s %s",
-                          config_table_path_at(key, scope->index).text, config_value_show(node->text).text,
+                          config_table_path_at(key, scope->index).text, config_value_show(secret ? "***" : node->text).text,
                           error->text);
 }
 
@@ -318,18 +319,13 @@ static void apply_scope(const struct scope *scope, const struct config_node *nod
 static void apply_list(const struct scope *scope, const struct config_key *key, const struct config_node *list)
 {
     struct config *config = scope->config;
-    bool sources = strcmp(key->path, "sources") == 0;
-    if (sources) {
-        config->sources = config_arena_new(&config->arena, list->count, sizeof *config->sources);
-        config->source_count = list->count;
-    } else {
-        config->targets = config_arena_new(&config->arena, list->count, sizeof *config->targets);
-        config->target_count = list->count;
-    }
+    const struct config_list *of = config_table_list(key->path);
+    char *items = config_arena_new(&config->arena, list->count, of->entry_size);
+    *(void **)((char *)config + of->items_offset) = items;
+    *(size_t *)((char *)config + of->count_offset) = list->count;
     for (size_t i = 0; i < list->count; i++) {
         const struct config_node *item = list->entries[i].node;
-        struct scope inner = {config, scope->problems, sources ? CONFIG_SECTION_SOURCE : CONFIG_SECTION_TARGET, i,
-                              sources ? (void *)&config->sources[i] : (void *)&config->targets[i]};
+        struct scope inner = {config, scope->problems, of->section, i, items + i * of->entry_size};
         if (item->kind == CONFIG_NODE_MAP) {
             apply_scope(&inner, item);
         } else if (item->kind != CONFIG_NODE_BROKEN) {
@@ -344,10 +340,7 @@ void config_apply(const struct config_node *tree, struct config *config, struct 
 {
     struct scope scope = {config, problems, CONFIG_SECTION_TOP, 0, config};
     apply_scope(&scope, tree);
-    for (size_t i = 0; i < config->source_count; i++) {
-        struct config_source *source = &config->sources[i];
-        if (source->refused_topic == NULL && source->topic != NULL) {
-            source->refused_topic = config_arena_format(&config->arena, "%s.refused", source->topic);
-        }
-    }
+    const char *prefix = config->dlq_subject_prefix == NULL ? "" : config->dlq_subject_prefix;
+    bool dotted = prefix[0] == '\0' || prefix[strlen(prefix) - 1] == '.';
+    config->dlq_subject_prefix = dotted ? prefix : config_arena_format(&config->arena, "%s.", prefix);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bridge/target.h"
+#include "ops/config_check_dlq.h"
 #include "ops/config_check_kafka.h"
 #include "ops/config_node.h"
 #include "scheduler/metadata.h"
@@ -35,23 +36,12 @@ static void check_topics(const struct check *check, size_t index)
 {
     const struct config *config = check->config;
     const struct config_source *source = &config->sources[index];
-    for (size_t i = 0; i < config->source_count; i++) {
-        if (i < index && same(config->sources[i].topic, source->topic)) {
+    for (size_t i = 0; i < index; i++) {
+        if (same(config->sources[i].topic, source->topic)) {
             config_problems_error(check->problems, place_of(check, "sources", index, "topic").text,
                                   "sources[%zu].topic: %s is sources[%zu] too: name each topic once", index,
                                   source->topic, i);
         }
-        if (same(config->sources[i].topic, source->refused_topic)) {
-            config_problems_error(check->problems, place_of(check, "sources", index, "refused_topic").text,
-                                  "sources[%zu].refused_topic: %s is read as sources[%zu]: refused records would come "
-                                  "in again; choose another topic",
-                                  index, source->refused_topic, i);
-        }
-    }
-    if (source->refused_topic != NULL && !target_name_valid(span_of_text(source->refused_topic))) {
-        config_problems_error(
-            check->problems, place_of(check, "sources", index, "topic").text,
-            "sources[%zu].refused_topic: <topic>.refused is longer than 249 characters: name a refused_topic", index);
     }
 }
 
@@ -240,4 +230,5 @@ void config_check(const struct config *config, struct config_problems *problems)
     check_http(&check);
     check_copies(&check);
     config_check_kafka(config, problems);
+    config_check_dlq(config, problems);
 }

@@ -38,6 +38,10 @@ static bool same_field(const struct config_key *key, const void *a, const void *
     case CONFIG_TYPE_PATTERN:
     case CONFIG_TYPE_ADDRESS:
     case CONFIG_TYPE_PATH:
+    case CONFIG_TYPE_TEXT:
+    case CONFIG_TYPE_SERVERS:
+    case CONFIG_TYPE_STREAM:
+    case CONFIG_TYPE_SUBJECT:
         return same_text(*(const char *const *)a, *(const char *const *)b);
     case CONFIG_TYPE_BOOL:
         return *(const bool *)a == *(const bool *)b;
@@ -45,6 +49,9 @@ static bool same_field(const struct config_key *key, const void *a, const void *
     case CONFIG_TYPE_DURATION:
     case CONFIG_TYPE_SIZE:
         return *(const int64_t *)a == *(const int64_t *)b;
+    case CONFIG_TYPE_TIMES:
+    case CONFIG_TYPE_PERCENT:
+        return *(const uint32_t *)a == *(const uint32_t *)b;
     case CONFIG_TYPE_CHOICE:
     case CONFIG_TYPE_CHOICES:
         return memcmp(a, b, sizeof(unsigned)) == 0;
@@ -104,31 +111,35 @@ static void compare_properties(struct config_changes *changes,
     }
 }
 
-static void compare_sources(struct config_changes *changes, const struct config *a, const struct config *b)
+/* The name of an entry of any list is its first field: topic, name, match. */
+static const char *entry_name(const void *entry)
 {
-    bool same = a->source_count == b->source_count;
-    for (size_t i = 0; same && i < a->source_count; i++) {
-        same = same_text(a->sources[i].topic, b->sources[i].topic);
+    return *(const char *const *)entry;
+}
+
+/* Entry by entry when both lists name the same things in the same order; else the list as such has changed. */
+static void compare_list(struct config_changes *changes, const struct config_list *list, const struct config *a, const struct config *b)
+{
+    const char *before = config_table_items(list, a);
+    const char *after = config_table_items(list, b);
+    size_t count = config_table_item_count(list, a);
+    bool same = count == config_table_item_count(list, b);
+    for (size_t i = 0; same && i < count; i++) {
+        same = same_text(entry_name(before + i * list->entry_size), entry_name(after + i * list->entry_size));
     }
     if (!same) {
-        add(changes, "sources", false);
+        add(changes, list->name, false);
     }
-    for (size_t i = 0; same && i < a->source_count; i++) {
-        compare_fields(changes, CONFIG_SECTION_SOURCE, i, &a->sources[i], &b->sources[i]);
+    for (size_t i = 0; same && i < count; i++) {
+        compare_fields(changes, list->section, i, before + i * list->entry_size, after + i * list->entry_size);
     }
 }
 
-static void compare_targets(struct config_changes *changes, const struct config *a, const struct config *b)
+/* Another secret in the same file. */
+static void compare_secret(struct config_changes *changes, const char *path, const char *const files[2], const char *const secrets[2])
 {
-    bool same = a->target_count == b->target_count;
-    for (size_t i = 0; same && i < a->target_count; i++) {
-        same = same_text(a->targets[i].name, b->targets[i].name);
-    }
-    if (!same) {
-        add(changes, "targets", false);
-    }
-    for (size_t i = 0; same && i < a->target_count; i++) {
-        compare_fields(changes, CONFIG_SECTION_TARGET, i, &a->targets[i], &b->targets[i]);
+    if (!same_text(secrets[0], secrets[1]) && same_text(files[0], files[1])) {
+        add(changes, path, config_table_find(CONFIG_SECTION_TOP, path)->reloadable);
     }
 }
 
@@ -136,14 +147,19 @@ struct config_changes config_diff(const struct config *before, const struct conf
 {
     struct config_changes changes = {0};
     compare_fields(&changes, CONFIG_SECTION_TOP, 0, before, after);
-    if (!same_text(before->http_token, after->http_token) &&
-        same_text(before->http_token_file, after->http_token_file)) {
-        add(&changes, "http.token_file", true); /* another token in the same file */
-    }
+    compare_secret(&changes, "nats.password_file", (const char *const[]){before->nats_password_file, after->nats_password_file},
+                   (const char *const[]){before->nats_password, after->nats_password});
+    compare_secret(&changes, "nats.token_file", (const char *const[]){before->nats_token_file, after->nats_token_file},
+                   (const char *const[]){before->nats_token, after->nats_token});
+    compare_secret(&changes, "http.token_file", (const char *const[]){before->http_token_file, after->http_token_file},
+                   (const char *const[]){before->http_token, after->http_token});
     compare_properties(&changes, "kafka", &before->kafka_common, &after->kafka_common);
     compare_properties(&changes, "kafka.producer", &before->kafka_producer, &after->kafka_producer);
     compare_properties(&changes, "kafka.consumer", &before->kafka_consumer, &after->kafka_consumer);
-    compare_sources(&changes, before, after);
-    compare_targets(&changes, before, after);
+    size_t count;
+    const struct config_list *lists = config_table_lists(&count);
+    for (size_t i = 0; i < count; i++) {
+        compare_list(&changes, &lists[i], before, after);
+    }
     return changes;
 }

@@ -31,7 +31,7 @@ static const char MARKDOWN_HEAD[] =
     "- A flag's path is `store.max_size`, `sources[0].topic` (or `sources.0.topic`), `kafka.bootstrap.servers`.\n"
     "- Secrets among librdkafka's properties are best kept in files: `kafka: {sasl.password_file: "
     "/etc/tarry/password}` is the property\n"
-    "  `sasl.password` with what is in the file, less the line end. A file that anybody can read is a warning.\n"
+    "  `sasl.password` with what is in the file, less the line end. NATS' password and token stand in files only. A file that anybody can read is a warning.\n"
     "- SIGHUP reads the file and the files of secrets again. Keys marked *reload* change at once; a change of any "
     "other key is\n"
     "  named in the log and waits for a restart.\n";
@@ -85,7 +85,7 @@ static const char *default_words(const struct config_key *key)
     if (key->required) {
         return "(required)";
     }
-    return key->shown != NULL ? key->shown : key->fallback;
+    return key->fallback;
 }
 
 static void markdown_cell(struct buffer *out, const char *text)
@@ -109,7 +109,8 @@ static void markdown_row(struct buffer *out, const struct config_key *key)
 
 static void markdown_section(struct buffer *out, enum config_section section)
 {
-    static const char *const titles[] = {"## All keys but lists\n", "## Each of `sources`\n", "## Each of `targets`\n"};
+    static const char *const titles[] = {"## All keys but lists\n", "## Each of `sources`\n", "## Each of `targets`\n",
+                                         "## Each of `nack`\n"};
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
     buffer_add_format(out, "\n%s\n| key | type | default | | meaning |\n|---|---|---|---|---|\n", titles[section]);
@@ -126,6 +127,7 @@ void config_docs_markdown(struct buffer *out)
     markdown_section(out, CONFIG_SECTION_TOP);
     markdown_section(out, CONFIG_SECTION_SOURCE);
     markdown_section(out, CONFIG_SECTION_TARGET);
+    markdown_section(out, CONFIG_SECTION_NACK);
 }
 
 /* Running text of mdoc: a sentence a line, and nothing that roff would act on. */

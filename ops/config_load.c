@@ -26,22 +26,21 @@ static bool read_tree(const char *path, struct config *config, bool *open_to_all
     return done;
 }
 
-static void read_token(struct config *config, struct config_problems *problems)
+/* Reads the file that the key `key` names (NULL: none) into *secret. */
+static void read_secret(struct config *config, const char *key, const char *file, const char **secret, struct config_problems *problems)
 {
-    if (config->http_token_file == NULL) {
+    if (file == NULL) {
         return;
     }
     struct error error = {ERROR_NONE, ""};
     bool open_to_all = false;
-    const struct config_entry *entry = config_node_at(config->tree, NULL, 0, "http.token_file");
+    const struct config_entry *entry = config_node_at(config->tree, NULL, 0, key);
     struct config_place_text place = config_node_place_text(entry == NULL ? config->tree->place : entry->place);
-    const char *shown = config->http_token_file;
-    if (!config_file_secret(config->http_token_file, &config->arena, &config->http_token, &open_to_all, &error)) {
-        config_problems_error(problems, place.text, "http.token_file: file %s: %s", config_value_show(shown).text,
-                              error.text);
+    if (!config_file_secret(file, &config->arena, secret, &open_to_all, &error)) {
+        config_problems_error(problems, place.text, "%s: file %s: %s", key, config_value_show(file).text, error.text);
     } else if (open_to_all) {
-        config_problems_warning(problems, place.text, "http.token_file: anybody on this machine can read %s: chmod 600",
-                                config_value_show(shown).text);
+        config_problems_warning(problems, place.text, "%s: anybody on this machine can read %s: chmod 600", key,
+                                config_value_show(file).text);
     }
 }
 
@@ -74,7 +73,9 @@ fill(const struct config_request *request, struct config *config, bool open_to_a
     config_apply(config->tree, config, problems);
     (void)config_value_address(config->http_listen, &config->http_address, NULL); /* was checked when it was applied */
     config_kafka_resolve(config, &request->hooks, problems);
-    read_token(config, problems);
+    read_secret(config, "http.token_file", config->http_token_file, &config->http_token, problems);
+    read_secret(config, "nats.password_file", config->nats_password_file, &config->nats_password, problems);
+    read_secret(config, "nats.token_file", config->nats_token_file, &config->nats_token, problems);
     if (open_to_all) {
         warn_of_open_file(config, request->path, problems);
     }

@@ -99,9 +99,10 @@ static void set(struct config_arena *arena,
 /* Takes "sources[2]." or "sources.2." off the front of a path. */
 static enum config_section take_section(const char **path, size_t *index)
 {
-    static const enum config_section sections[] = {CONFIG_SECTION_SOURCE, CONFIG_SECTION_TARGET};
-    for (size_t i = 0; i < 2; i++) {
-        const char *name = config_table_section_name(sections[i]);
+    size_t count;
+    const struct config_list *lists = config_table_lists(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = lists[i].name;
         size_t length = strlen(name);
         const char *at = *path + length;
         if (strncmp(*path, name, length) != 0 || (*at != '.' && *at != '[')) {
@@ -117,7 +118,7 @@ static enum config_section take_section(const char **path, size_t *index)
         if (digits > 0 && *at == '.' && (at[-1] == ']') == bracket) {
             *path = at + 1;
             *index = number;
-            return sections[i];
+            return lists[i].section;
         }
     }
     return CONFIG_SECTION_TOP;

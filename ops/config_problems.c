@@ -7,17 +7,30 @@
 
 #include "base/memory.h"
 
+static bool is_ignored(const struct config_problems *problems, const char *text)
+{
+    for (const char *const *start = problems->ignored; start != NULL && *start != NULL; start++) {
+        if (strncmp(text, *start, strlen(*start)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void __attribute__((format(printf, 4, 0)))
 add(struct config_problems *problems, bool warning, const char *place, const char *format, va_list arguments)
 {
+    char text[1024];
+    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
+        text[0] = '\0';
+    }
+    if (is_ignored(problems, text)) {
+        return;
+    }
     size_t *seen = warning ? &problems->warnings : &problems->errors;
     *seen += 1;
     if (*seen > CONFIG_PROBLEMS_MAX) {
         return;
-    }
-    char text[1024];
-    if (vsnprintf(text, sizeof text, format, arguments) < 0) {
-        text[0] = '\0';
     }
     struct config_problem *problem = &problems->items[problems->count];
     problems->count += 1;

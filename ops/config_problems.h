@@ -23,6 +23,8 @@ struct config_problems {
     size_t count;
     size_t errors; /* all of them, kept or not */
     size_t warnings;
+    const char *const *ignored; /* beginnings of texts ("http.") of keys that this caller does not use: such problems are not kept, and no errors.
+                                 * NULL at the end; NULL: none */
 };
 
 /* Adds an error. place and text are copied; the text is cut at 1,023 bytes. */

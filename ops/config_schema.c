@@ -65,6 +65,14 @@ static cJSON *number(const struct config_key *key)
     return schema;
 }
 
+static cJSON *fraction(const struct config_key *key)
+{
+    cJSON *schema = object_of_type("number");
+    cJSON_AddNumberToObject(schema, "minimum", (double)key->least / 100.0);
+    cJSON_AddNumberToObject(schema, "maximum", (double)key->most / 100.0);
+    return schema;
+}
+
 static cJSON *size(void)
 {
     cJSON *schema = text_of_pattern("^[0-9]+([KMGT]iB|[kKMGT]B)?$");
@@ -100,10 +108,21 @@ static cJSON *schema_of(const struct config_key *key)
         return text_of_pattern("^.+:[0-9]{1,5}$");
     case CONFIG_TYPE_PATH:
         return object_of_type("string");
+    case CONFIG_TYPE_TEXT:
+        return object_of_type("string");
+    case CONFIG_TYPE_SERVERS:
+        return text_of_pattern("^(nats|tls)://[^@/, ]+(,(nats|tls)://[^@/, ]+)*$");
+    case CONFIG_TYPE_STREAM:
+        return text_of_pattern("^[a-zA-Z0-9_-]+$");
+    case CONFIG_TYPE_SUBJECT:
+        return text_of_pattern("^([a-zA-Z0-9_-]+(\\.[a-zA-Z0-9_-]+)*\\.?)?$");
     case CONFIG_TYPE_BOOL:
         return object_of_type("boolean");
     case CONFIG_TYPE_COUNT:
+    case CONFIG_TYPE_TIMES:
         return number(key);
+    case CONFIG_TYPE_PERCENT:
+        return fraction(key);
     case CONFIG_TYPE_DURATION:
         return text_of_pattern("^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$");
     case CONFIG_TYPE_SIZE:
@@ -127,8 +146,12 @@ static cJSON *default_of(const struct config_key *key)
 {
     int64_t count;
     bool truth;
-    if (key->type == CONFIG_TYPE_COUNT && config_value_count(key->fallback, &count, NULL)) {
+    bool whole = key->type == CONFIG_TYPE_COUNT || key->type == CONFIG_TYPE_TIMES;
+    if (whole && config_value_count(key->fallback, &count, NULL)) {
         return cJSON_CreateNumber((double)count);
+    }
+    if (key->type == CONFIG_TYPE_PERCENT && config_value_percent(key->fallback, &count, NULL)) {
+        return cJSON_CreateNumber((double)count / 100.0);
     }
     if (key->type == CONFIG_TYPE_BOOL && config_value_bool(key->fallback, &truth, NULL)) {
         return cJSON_CreateBool(truth);

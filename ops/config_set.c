@@ -72,7 +72,21 @@ static bool text_valid(const struct config_key *key, const char *text, struct er
             error, ERROR_INVALID,
             "is not a topic: write 1 to 249 letters, digits, dots, underscores and hyphens, and not . or ..");
     }
+    if (key->type == CONFIG_TYPE_SERVERS) {
+        return config_value_servers(text, error);
+    }
+    if (key->type == CONFIG_TYPE_SUBJECT) {
+        return config_value_subject(text, key->most, error);
+    }
+    if (key->type == CONFIG_TYPE_STREAM && (!config_value_name(text, key->most, NULL) || strchr(text, '.') != NULL)) {
+        return error_set(error, ERROR_INVALID,
+                         "is not a stream's name: write 1 to %lld letters, digits, underscores and hyphens",
+                         (long long)key->most);
+    }
     size_t length = strlen(text);
+    if (key->type == CONFIG_TYPE_TEXT && (length == 0 || length > (size_t)key->most)) {
+        return error_set(error, ERROR_INVALID, "is not a text of 1 to %lld bytes", (long long)key->most);
+    }
     if (key->type == CONFIG_TYPE_PATH && (length == 0 || length > (size_t)key->most)) {
         return error_set(error, ERROR_INVALID, "is not a path of 1 to %lld bytes", (long long)key->most);
     }
@@ -83,7 +97,9 @@ static bool set_number(const struct config_key *key, const char *text, int64_t *
 {
     int64_t value = 0;
     bool good = false;
-    if (key->type == CONFIG_TYPE_COUNT) {
+    if (key->type == CONFIG_TYPE_PERCENT) {
+        good = config_value_percent(text, &value, error);
+    } else if (key->type == CONFIG_TYPE_COUNT || key->type == CONFIG_TYPE_TIMES) {
         good = config_value_count(text, &value, error);
     } else if (key->type == CONFIG_TYPE_SIZE) {
         good = config_value_size(text, &value, error);
@@ -106,6 +122,10 @@ bool config_set_scalar(const struct config_key *key, const char *text, void *fie
     case CONFIG_TYPE_PATTERN:
     case CONFIG_TYPE_ADDRESS:
     case CONFIG_TYPE_PATH:
+    case CONFIG_TYPE_TEXT:
+    case CONFIG_TYPE_SERVERS:
+    case CONFIG_TYPE_STREAM:
+    case CONFIG_TYPE_SUBJECT:
         if (!text_valid(key, text, error)) {
             return false;
         }
@@ -113,6 +133,15 @@ bool config_set_scalar(const struct config_key *key, const char *text, void *fie
         return true;
     case CONFIG_TYPE_BOOL:
         return config_value_bool(text, field, error);
+    case CONFIG_TYPE_TIMES:
+    case CONFIG_TYPE_PERCENT: {
+        int64_t value = 0;
+        if (!set_number(key, text, &value, error)) {
+            return false;
+        }
+        *(uint32_t *)field = (uint32_t)value;
+        return true;
+    }
     case CONFIG_TYPE_COUNT:
     case CONFIG_TYPE_DURATION:
     case CONFIG_TYPE_SIZE:

@@ -12,7 +12,7 @@ struct printer {
     const struct config *config;
     bool effective;
     struct buffer *out;
-    char group[64]; /* "store" while its keys are printed */
+    char group[64]; /* "nats.tls" while its keys are printed */
     bool first;     /* the next key is the first of its list entry */
 };
 
@@ -59,24 +59,33 @@ static void print_origin(struct buffer *out, const struct config_entry *entry)
     }
 }
 
-/* Indentation, the group's line when a new one begins, the dash of a new list entry, and the key. */
-static void print_name(struct printer *printer, const struct config_key *key, bool in_list)
+static void print_indent(struct printer *printer, bool in_list, int depth)
 {
-    const char *leaf = strrchr(key->path, '.');
-    size_t group_length = leaf == NULL ? 0 : (size_t)(leaf - key->path);
-    if (group_length != strlen(printer->group) || strncmp(key->path, printer->group, group_length) != 0) {
-        snprintf(printer->group, sizeof printer->group, "%.*s", (int)group_length, key->path);
-        if (group_length > 0) {
-            buffer_add_format(printer->out, "%s:\n", printer->group);
-        }
-    }
     if (in_list) {
         buffer_add_text(printer->out, printer->first ? "  - " : "    ");
         printer->first = false;
-    } else if (group_length > 0) {
-        buffer_add_text(printer->out, "  ");
     }
-    buffer_add_format(printer->out, "%s:", leaf == NULL ? key->path : leaf + 1);
+    buffer_add_format(printer->out, "%*s", 2 * depth, "");
+}
+
+/* Indentation, the lines of the groups that begin, the dash of a new list entry, and the key. */
+static void print_name(struct printer *printer, const struct config_key *key, bool in_list)
+{
+    const char *name = key->path;
+    int depth = 0;
+    for (const char *dot; (dot = strchr(name, '.')) != NULL; name = dot + 1, depth++) {
+        size_t length = (size_t)(dot - key->path);
+        bool open = strncmp(key->path, printer->group, length) == 0 &&
+                    (printer->group[length] == '\0' || printer->group[length] == '.');
+        if (!open) {
+            print_indent(printer, in_list, depth);
+            buffer_add_format(printer->out, "%.*s:\n", (int)(dot - name), name);
+            snprintf(printer->group, sizeof printer->group, "%.*s", (int)length, key->path);
+        }
+    }
+    snprintf(printer->group, sizeof printer->group, "%.*s", name == key->path ? 0 : (int)(name - key->path - 1), key->path);
+    print_indent(printer, in_list, depth);
+    buffer_add_format(printer->out, "%s:", name);
 }
 
 static void print_pairs(struct printer *printer,
@@ -136,16 +145,6 @@ static void print_choices(struct buffer *out, const char *choices, unsigned bits
     buffer_add_text(out, "]");
 }
 
-/* The text of a value: as given, else the default, else what was computed; NULL: it has none. */
-static const char *text_of(const struct config_key *key, const void *field, const struct config_entry *entry)
-{
-    if (entry != NULL) {
-        return entry->node->text;
-    }
-    bool computed = key->fallback == NULL && key->type == CONFIG_TYPE_TOPIC;
-    return computed ? *(const char *const *)field : key->fallback;
-}
-
 static void print_key(struct printer *printer, const struct config_key *key, size_t index, const void *base)
 {
     const char *section = config_table_section_name(key->section);
@@ -166,7 +165,7 @@ static void print_key(struct printer *printer, const struct config_key *key, siz
         print_origin(printer->out, entry);
         return;
     }
-    const char *text = text_of(key, field, entry);
+    const char *text = entry != NULL ? entry->node->text : key->fallback; /* NULL: it has none */
     if (text != NULL) {
         print_name(printer, key, section != NULL);
         buffer_add_text(printer->out, " ");
@@ -180,6 +179,7 @@ static void print_section(struct printer *printer, enum config_section section, 
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
     printer->first = true;
+    printer->group[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         if (keys[i].section == section) {
             print_key(printer, &keys[i], index, base);
@@ -190,8 +190,9 @@ static void print_section(struct printer *printer, enum config_section section, 
 static void print_list(struct printer *printer, const struct config_key *key)
 {
     const struct config *config = printer->config;
-    bool sources = strcmp(key->path, "sources") == 0;
-    size_t count = sources ? config->source_count : config->target_count;
+    const struct config_list *list = config_table_list(key->path);
+    const char *items = config_table_items(list, config);
+    size_t count = config_table_item_count(list, config);
     if (count == 0) {
         if (printer->effective) {
             buffer_add_format(printer->out, "%s: []  # default\n", key->path);
@@ -200,8 +201,7 @@ static void print_list(struct printer *printer, const struct config_key *key)
     }
     buffer_add_format(printer->out, "%s:\n", key->path);
     for (size_t i = 0; i < count; i++) {
-        print_section(printer, sources ? CONFIG_SECTION_SOURCE : CONFIG_SECTION_TARGET, i,
-                      sources ? (const void *)&config->sources[i] : (const void *)&config->targets[i]);
+        print_section(printer, list->section, i, items + i * list->entry_size);
     }
     printer->group[0] = '\0';
 }

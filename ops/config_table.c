@@ -3,21 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ops/config.h"
+
 struct absent {
     const char *path;
     const char *why;
 };
 
 static const struct absent ABSENT[] = {
-    {"nats", "this version does not use NATS: remove it"},
-    {"dlq", "this version has no dead-letter stream: remove it; what fails goes to the source's refused_topic"},
-    {"nack", "this version does not read consumers' failures: remove it"},
     {"history", "this version keeps no history topic: remove it"},
     {"metrics", "this version has no settings of metrics: remove it"},
+    {"nats.password", "secrets never stand in the file: name a file that holds it, nats.password_file"},
+    {"nats.token", "secrets never stand in the file: name a file that holds it, nats.token_file"},
+    {"sources[].refused_topic", "what cannot be understood or delivered becomes a dead letter in JetStream (nats.url, dlq.stream), to be seen and "
+                                "replayed with `tarry dlq`: remove it"},
     {"sources[].dedupe", "this version does not look for duplicates: remove it"},
     {"sources[].max_lateness", "this version delivers late records always (late: fire): remove it"},
     {"targets[].rate", "this version does not limit rates: remove it; max_in_flight bounds what is unacknowledged"},
-    {"targets[].retry", "this version sends again for as long as a target is away: remove it"},
     {"targets[].send_timeout", "a timeout for each target is not possible in this version: set message.timeout.ms "
                                "under kafka.producer, for all targets"},
 };
@@ -47,17 +49,42 @@ bool config_table_is_group(enum config_section section, const char *path)
     return false;
 }
 
+#define LIST(name, section, items, count, entry) {name, section, offsetof(struct config, items), offsetof(struct config, count), sizeof(entry)}
+
+static const struct config_list LISTS[] = {
+    LIST("sources", CONFIG_SECTION_SOURCE, sources, source_count, struct config_source),
+    LIST("targets", CONFIG_SECTION_TARGET, targets, target_count, struct config_target),
+    LIST("nack", CONFIG_SECTION_NACK, nacks, nack_count, struct config_nack),
+};
+
+const struct config_list *config_table_lists(size_t *count)
+{
+    *count = sizeof LISTS / sizeof LISTS[0];
+    return LISTS;
+}
+
+const struct config_list *config_table_list(const char *name)
+{
+    const struct config_list *list = LISTS;
+    while (strcmp(list->name, name) != 0) {
+        list++;
+    }
+    return list;
+}
+
+void *config_table_items(const struct config_list *list, const struct config *config)
+{
+    return *(void *const *)((const char *)config + list->items_offset);
+}
+
+size_t config_table_item_count(const struct config_list *list, const struct config *config)
+{
+    return *(const size_t *)((const char *)config + list->count_offset);
+}
+
 const char *config_table_section_name(enum config_section section)
 {
-    switch (section) {
-    case CONFIG_SECTION_SOURCE:
-        return "sources";
-    case CONFIG_SECTION_TARGET:
-        return "targets";
-    case CONFIG_SECTION_TOP:
-        break;
-    }
-    return NULL;
+    return section == CONFIG_SECTION_TOP ? NULL : LISTS[section - 1].name;
 }
 
 static struct config_table_name path_with(const struct config_key *key, const char *index)

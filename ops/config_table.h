@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct config;
+
 enum config_type {
     CONFIG_TYPE_NAME,       /* const char *: [a-zA-Z0-9._-], 1 to `most` bytes */
     CONFIG_TYPE_LANE,       /* const char *: a lane's name */
@@ -13,8 +15,14 @@ enum config_type {
     CONFIG_TYPE_PATTERN,    /* const char *: a topic with `*` */
     CONFIG_TYPE_ADDRESS,    /* const char *: host:port */
     CONFIG_TYPE_PATH,       /* const char * */
+    CONFIG_TYPE_TEXT,       /* const char *: 1 to `most` bytes */
+    CONFIG_TYPE_SERVERS,    /* const char *: addresses of NATS servers, without secrets */
+    CONFIG_TYPE_STREAM,     /* const char *: the name of a JetStream stream, [a-zA-Z0-9_-], 1 to `most` bytes */
+    CONFIG_TYPE_SUBJECT,    /* const char *: tokens of [a-zA-Z0-9_-] with dots between, at most `most` bytes */
     CONFIG_TYPE_BOOL,       /* bool */
     CONFIG_TYPE_COUNT,      /* int64_t */
+    CONFIG_TYPE_TIMES,      /* uint32_t: how often */
+    CONFIG_TYPE_PERCENT,    /* uint32_t, percent: written as a factor of at most two decimals, 0.2 */
     CONFIG_TYPE_DURATION,   /* int64_t, ms */
     CONFIG_TYPE_SIZE,       /* int64_t, bytes */
     CONFIG_TYPE_CHOICE,     /* an enum: index of the word */
@@ -24,18 +32,17 @@ enum config_type {
     CONFIG_TYPE_LIST,       /* a list of maps of the section with this path */
 };
 
-enum config_section { CONFIG_SECTION_TOP, CONFIG_SECTION_SOURCE, CONFIG_SECTION_TARGET };
+enum config_section { CONFIG_SECTION_TOP, CONFIG_SECTION_SOURCE, CONFIG_SECTION_TARGET, CONFIG_SECTION_NACK };
 
 struct config_key {
     const char *path; /* within its section: "store.path", "topic" */
     enum config_section section;
     enum config_type type;
     const char *fallback; /* the default, as one would write it; NULL: none */
-    const char *shown;    /* default as docs say it when it is computed, "<topic>.refused"; NULL: as fallback */
     const char *choices;  /* CHOICE, CHOICES: words separated by '|'; MAP: legal names, or NULL for any */
-    int64_t least;        /* COUNT, DURATION, SIZE */
-    int64_t most;         /* same, and length of NAME, LANE and PATH */
-    size_t offset;        /* in struct config, config_source or config_target */
+    int64_t least;        /* COUNT, TIMES, PERCENT, DURATION, SIZE */
+    int64_t most;         /* same, and length of texts */
+    size_t offset;        /* in struct config, config_source, config_target or config_nack */
     bool required;
     bool reloadable;
     const char *meaning;
@@ -68,6 +75,25 @@ struct config_table_name config_table_environment_at(const struct config_key *ke
 
 /* The list whose entries a section describes: "sources". NULL for the top. */
 const char *config_table_section_name(enum config_section section);
+
+/* A list of the configuration, and where its entries stand in struct config. */
+struct config_list {
+    const char *name; /* "sources" */
+    enum config_section section;
+    size_t items_offset; /* of the pointer to the entries */
+    size_t count_offset; /* of their number, a size_t */
+    size_t entry_size;
+};
+
+/* All lists, in the order of their sections. */
+const struct config_list *config_table_lists(size_t *count);
+
+/* The list of that name; it has to be one. Never NULL. */
+const struct config_list *config_table_list(const char *name) __attribute__((returns_nonnull));
+
+/* The entries of a list in a configuration. */
+void *config_table_items(const struct config_list *list, const struct config *config);
+size_t config_table_item_count(const struct config_list *list, const struct config *config);
 
 /* Why a key that other versions or a reader's expectation know is not there, with what to do; NULL: nothing is known of
  * it. `path` is the whole path without indexes: "nats", "targets[].rate". */

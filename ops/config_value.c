@@ -119,6 +119,78 @@ bool config_value_count(const char *text, int64_t *result, struct error *error)
     return true;
 }
 
+bool config_value_percent(const char *text, int64_t *result, struct error *error)
+{
+    const char *at = text;
+    int64_t percent = 0;
+    bool leading_zero = text[0] == '0' && is_digit(text[1]);
+    bool good = !leading_zero && take_number(&at, &percent) && checked_mul_i64(percent, 100, &percent);
+    if (good && *at == '.') {
+        good = is_digit(at[1]) && checked_add_i64(percent, 10 * (int64_t)(at[1] - '0'), &percent);
+        at += good ? 2 : 0;
+        if (good && is_digit(*at)) {
+            good = checked_add_i64(percent, *at - '0', &percent);
+            at += 1;
+        }
+    }
+    if (!good || *at != '\0') {
+        return error_set(error, ERROR_INVALID, "is not a number of at most two decimals: write for example 2, 1.5 or 0.25");
+    }
+    *result = percent;
+    return true;
+}
+
+/* One server's address, of that many bytes. */
+static bool server_valid(const char *text, size_t length)
+{
+    static const char *const schemes[] = {"nats://", "tls://"};
+    for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+        size_t scheme = strlen(schemes[i]);
+        if (length > scheme && strncmp(text, schemes[i], scheme) == 0) {
+            return strcspn(text + scheme, " /@\t\r\n,") == length - scheme && text[scheme] != ':';
+        }
+    }
+    return false;
+}
+
+bool config_value_servers(const char *text, struct error *error)
+{
+    if (strchr(text, '@') != NULL) {
+        return error_set(error, ERROR_INVALID,
+                         "names a user: secrets never stand in the file; write the address alone, and give nats.user and "
+                         "nats.password_file, or nats.token_file");
+    }
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (!server_valid(at, length)) {
+            return error_set(error, ERROR_INVALID,
+                             "is not an address of NATS: write nats://host:port or tls://host:port, more than one with commas "
+                             "between");
+        }
+        at += length;
+        if (*at == '\0') {
+            return true;
+        }
+    }
+}
+
+bool config_value_subject(const char *text, int64_t most, struct error *error)
+{
+    size_t length = strlen(text);
+    bool good = length <= (size_t)most && text[0] != '.';
+    for (size_t i = 0; good && i < length; i++) {
+        good = is_letter(text[i]) || is_digit(text[i]) || text[i] == '-' || text[i] == '_' ||
+               (text[i] == '.' && text[i + 1] != '.');
+    }
+    if (!good) {
+        return error_set(error, ERROR_INVALID,
+                         "is nothing that subjects may begin with: write words of letters, digits, hyphens and underscores with "
+                         "dots between, at most %lld characters",
+                         (long long)most);
+    }
+    return true;
+}
+
 bool config_value_bool(const char *text, bool *result, struct error *error)
 {
     if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {

@@ -23,6 +23,15 @@ bool config_value_size(const char *text, int64_t *result, struct error *error);
 /* A whole number >= 0 in decimal digits, without sign, blanks or leading zeros. */
 bool config_value_count(const char *text, int64_t *result, struct error *error);
 
+/* Percent of a factor: `2` is 200, `0.2` is 20; at most two decimals, without sign, blanks or leading zeros. */
+bool config_value_percent(const char *text, int64_t *result, struct error *error);
+
+/* `nats://host:port` or `tls://host:port`, several with commas between; user and password within are refused (and never repeated). */
+bool config_value_servers(const char *text, struct error *error);
+
+/* What subjects begin with: "" or tokens of [a-zA-Z0-9_-] with dots between, perhaps a last dot; at most `most` bytes. */
+bool config_value_subject(const char *text, int64_t most, struct error *error);
+
 /* `true` or `false`, nothing else. */
 bool config_value_bool(const char *text, bool *result, struct error *error);
 

@@ -65,10 +65,23 @@ struct config_words config_words_of(const struct config_key *key)
         return (struct config_words){"host:port"};
     case CONFIG_TYPE_PATH:
         return (struct config_words){"path"};
+    case CONFIG_TYPE_TEXT:
+        return (struct config_words){"text"};
+    case CONFIG_TYPE_SERVERS:
+        return (struct config_words){"nats://host:port or tls://host:port, more than one with commas"};
+    case CONFIG_TYPE_STREAM:
+        snprintf(words.text, sizeof words.text, "name, [a-zA-Z0-9_-], 1 to %lld characters", (long long)key->most);
+        return words;
+    case CONFIG_TYPE_SUBJECT:
+        return (struct config_words){"words of [a-zA-Z0-9_-] with dots between"};
     case CONFIG_TYPE_BOOL:
         return (struct config_words){"true or false"};
     case CONFIG_TYPE_COUNT:
+    case CONFIG_TYPE_TIMES:
         return words_of_range(key, "number", counts);
+    case CONFIG_TYPE_PERCENT:
+        snprintf(words.text, sizeof words.text, "number, %g to %g", (double)key->least / 100.0, (double)key->most / 100.0);
+        return words;
     case CONFIG_TYPE_DURATION:
         return words_of_range(key, "duration", times);
     case CONFIG_TYPE_SIZE:

@@ -109,7 +109,6 @@ static int64_t sleep_ms(const struct daemon *daemon)
     int64_t mono = daemon->now.mono.ms;
     int64_t until = earlier(deadline.mono.ms, mono + SLEEP_MOST_MS);
     until = earlier(until, daemon_open_deadline(daemon));
-    until = earlier(until, daemon->refused_topics_at_ms);
     until = earlier(until, daemon_topics_deadline(daemon));
     until = earlier(until, daemon_transaction_deadline(daemon));
     if (daemon->trouble[0] != '\0') {
@@ -151,7 +150,7 @@ static void wait_for_facts(struct daemon *daemon, bool more)
 
 static void keep_service_manager_informed(struct daemon *daemon)
 {
-    if (!daemon->ready_told && daemon_observe_ready(daemon)) {
+    if (!daemon->ready_told && daemon_health_ready(daemon)) {
         daemon->ready_told = true;
         notify_ready(daemon->notify);
         log_write(LOG_LEVEL_INFO, "ready", NULL, 0, "ready: all partitions given to this instance are read up to date");
@@ -172,9 +171,9 @@ static void turn(struct daemon *daemon)
     look_at_signals(daemon);
     daemon_commands_written(daemon);
     daemon_open_partitions(daemon);
-    daemon_refused_topics(daemon);
     daemon_topics_watch(daemon);
-    bool more = daemon_intake_reports(daemon);
+    bool more = daemon_letters_take(daemon);
+    more = daemon_intake_reports(daemon) || more;
     more = daemon_intake(daemon) || more;
     daemon->now = clock_read(&daemon->clock); /* as late as can be: what came due meanwhile leaves in this step */
     step(daemon);

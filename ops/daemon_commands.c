@@ -23,17 +23,26 @@ static bool stored_row(struct daemon *daemon, slot_index slot, lane_index lane, 
     return found;
 }
 
-bool daemon_commands_row(struct daemon *daemon, const struct partition *partition, lane_index lane, struct key key, row_ref ref, struct row *row)
+bool daemon_commands_row(struct daemon *daemon,
+                         const struct partition *partition,
+                         lane_index lane,
+                         struct key key,
+                         row_ref ref,
+                         struct row *row,
+                         struct span *bytes)
 {
     struct error error = {0};
-    struct span bytes;
+    struct span found_bytes;
     bool found = true;
     if (ref != 0) {
-        bytes = arena_row(ref);
+        found_bytes = arena_row(ref);
     } else {
-        found = stored_row(daemon, partition->slot, lane, key, &bytes, &error);
+        found = stored_row(daemon, partition->slot, lane, key, &found_bytes, &error);
     }
-    if (found && row_decode(bytes, row, &error)) {
+    if (found && row_decode(found_bytes, row, &error)) {
+        if (bytes != NULL) {
+            *bytes = found_bytes;
+        }
         return true;
     }
     error_prefix(&error, "the row of %s/%" PRId32 "/%" PRId64 " cannot be read back; nothing is lost, the topic has it: move %s away and "
@@ -41,25 +50,6 @@ bool daemon_commands_row(struct daemon *daemon, const struct partition *partitio
                  partition->topic, partition->number, key.offset, daemon->config->store_path);
     daemon_fail(daemon, &error);
     return false;
-}
-
-/* Why a record goes to the refused topic: found at reading (kept in the row), or by the target at delivery. */
-static struct refusal refusal_of(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
-{
-    if (row->refused) {
-        return row->refusal;
-    }
-    struct refusal refusal;
-    const char *text = in_flight_text(&daemon->in_flight, partition->epoch, deliver->lane, deliver->sequence);
-    struct refusal_shown target = refusal_show(row->decoded.target);
-    if (deliver->reason == DELIVERY_UNKNOWN_TOPIC) {
-        refusal_set(&refusal, REFUSAL_UNKNOWN_TARGET,
-                    "target topic %s does not exist, and did not for unknown_topic_grace: make it, or correct tarry-topic (%s)", target.text,
-                    text);
-    } else {
-        refusal_set(&refusal, REFUSAL_UNDELIVERABLE, "the broker does not take this record for topic %s: %s", target.text, text);
-    }
-    return refusal;
 }
 
 static enum sink_result send_row(struct daemon *daemon,
@@ -72,29 +62,56 @@ static enum sink_result send_row(struct daemon *daemon,
     const struct config_source *source = &daemon->config->sources[partition->source_index];
     /* A copy goes out as the record that a person wrote: same id, same source. */
     struct sink_origin origin = {partition->topic, partition->number, row->root >= 0 ? row->root : deliver->key.offset,
-                                 deliver->key.due_ms, daemon->config->group};
-    if (!item->as_refused) {
-        return sink_send(daemon->sink, row, &origin, source->output_headers, item, report);
-    }
-    struct refusal refusal = refusal_of(daemon, partition, deliver, row);
-    item->refused_for = row->refused ? (uint8_t)REFUSAL_NONE : (uint8_t)refusal.reason;
-    return sink_send_refused(daemon->sink, source->refused_topic, row, &origin, &refusal, item, report);
+                                 row->decoded.due_ms};
+    return sink_send(daemon->sink, row, &origin, source->output_headers, item, report);
 }
 
-static struct in_flight_item *new_item(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, bool refused)
+static struct in_flight_item *new_item(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
 {
     struct in_flight_item *item = in_flight_take(&daemon->in_flight);
     *item = (struct in_flight_item){
         .slot = partition->slot,
         .epoch = partition->epoch,
         .lane = deliver->lane,
-        .as_refused = refused,
         .source_index = partition->source_index,
         .sequence = deliver->sequence,
-        .due_ms = deliver->key.due_ms,
+        .due_ms = row->refused ? deliver->key.due_ms : row->decoded.due_ms,
         .sent_ms = daemon->now.mono.ms,
     };
     return item;
+}
+
+/* Why it becomes a letter: found at reading (kept in the row), or by the target at delivery. */
+static const char *explain(struct daemon *daemon,
+                           const struct partition *partition,
+                           const struct command_deliver *deliver,
+                           const struct row *row,
+                           struct in_flight_item *item,
+                           struct refusal *room)
+{
+    item->as_letter = true;
+    item->refused = row->refused;
+    if (row->refused) {
+        item->reason = (uint8_t)daemon_letters_reason(row->refusal.reason);
+        return row->refusal.text;
+    }
+    const char *reason;
+    const char *text = in_flight_text(&daemon->in_flight, partition->epoch, deliver->lane, deliver->sequence, &reason);
+    struct refusal_shown target = refusal_show(row->decoded.target);
+    enum letter_reason known = LETTER_REASON_UNDELIVERABLE;
+    if (deliver->reason == DELIVERY_UNKNOWN_TOPIC) {
+        known = LETTER_REASON_UNKNOWN_TARGET;
+        refusal_set(room, REFUSAL_UNKNOWN_TARGET,
+                    "target topic %s does not exist, and did not for unknown_topic_grace: make it, or correct tarry-topic (%s)", target.text,
+                    text);
+    } else {
+        if (reason != NULL) {
+            (void)letter_reason_of(span_of_text(reason), &known);
+        }
+        refusal_set(room, REFUSAL_UNDELIVERABLE, "the broker does not take this record for topic %s: %s", target.text, text);
+    }
+    item->reason = (uint8_t)known;
+    return room->text;
 }
 
 static void not_taken(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
@@ -105,40 +122,59 @@ static void not_taken(struct daemon *daemon, const struct partition *partition, 
         (struct input_delivery){.lane = deliver->lane, .sequence = deliver->sequence};
 }
 
+static void not_sent(struct daemon *daemon, const struct partition *partition, const struct in_flight_item *item, const struct sink_report *report)
+{
+    metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
+    daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
+    in_flight_note(&daemon->in_flight, item, report->reason, report->error);
+    daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
+        (struct input_delivery){item->lane, item->sequence, report->failure, report->target_hash};
+}
+
+static void deliver_row(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
+{
+    struct sink_report report;
+    struct in_flight_item *item = new_item(daemon, partition, deliver, row);
+    enum sink_result result = send_row(daemon, partition, deliver, row, item, &report);
+    if (result == SINK_TAKEN) {
+        return;
+    }
+    if (result == SINK_FULL && daemon->in_flight.count > 1) {
+        not_taken(daemon, partition, deliver);
+    } else if (result == SINK_FULL) { /* with nothing else in the queue it will not fit later either: wait as for an outage */
+        report = (struct sink_report){.failure = DELIVERY_RETRIABLE,
+                                      .error = "larger than queue.buffering.max.kbytes: raise it under kafka.producer"};
+        not_sent(daemon, partition, item, &report);
+    } else {
+        not_sent(daemon, partition, item, &report);
+    }
+    in_flight_give(&daemon->in_flight, item);
+}
+
 static void deliver(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
 {
     struct row row;
-    struct sink_report report;
-    if (daemon->sink_full) {
+    struct span bytes;
+    bool letter = deliver->as_refused || deliver->lane == LANES_REFUSED;
+    if (daemon->sink_full && (!letter || daemon_transaction_exact(daemon))) {
         not_taken(daemon, partition, deliver);
         return;
     }
-    if (daemon->failed || !daemon_commands_row(daemon, partition, deliver->lane, deliver->key, deliver->ref, &row)) {
+    if (daemon->failed || !daemon_commands_row(daemon, partition, deliver->lane, deliver->key, deliver->ref, &row, &bytes)) {
         daemon->spoilt = true; /* nothing that counts on it may be committed any more */
         return;
     }
     if (deliver->again) {
         metrics_add(daemon->metrics, METRIC_DELIVERY_RETRIES, deliver->lane, 0, 1);
     }
-    struct in_flight_item *item = new_item(daemon, partition, deliver, row.refused || deliver->as_refused);
-    enum sink_result result = send_row(daemon, partition, deliver, &row, item, &report);
-    if (result == SINK_TAKEN) {
-        return;
-    }
-    if (result == SINK_FULL && daemon->in_flight.count > 1) {
-        not_taken(daemon, partition, deliver);
+    if (row.refused || deliver->as_refused) {
+        struct refusal room;
+        struct in_flight_item *item = new_item(daemon, partition, deliver, &row);
+        const char *error = explain(daemon, partition, deliver, &row, item, &room);
+        daemon_letters_send(daemon, item, deliver->key, &row, bytes, error);
     } else {
-        if (result == SINK_FULL) { /* with nothing else in the queue it will not fit later either: wait as for an outage */
-            report = (struct sink_report){.failure = DELIVERY_RETRIABLE,
-                                          .error = "larger than queue.buffering.max.kbytes: raise it under kafka.producer"};
-        }
-        metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, deliver->lane, (size_t)report.failure, 1);
-        daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
-        in_flight_note(&daemon->in_flight, item, report.error);
-        daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
-            (struct input_delivery){deliver->lane, deliver->sequence, report.failure, report.target_hash};
+        deliver_row(daemon, partition, deliver, &row);
     }
-    in_flight_give(&daemon->in_flight, item);
 }
 
 static struct daemon_scan *scan_room(struct daemon *daemon, uint32_t rows)

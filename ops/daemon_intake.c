@@ -42,13 +42,17 @@ static bool make_row(struct daemon *daemon,
     if (decode_record(&daemon->sources[partition->source_index].rules, record, &decoded, &refusal)) {
         *lane = decoded.lane;
         *due_ms = decoded.due_ms;
+        if (decoded.root >= 0) {
+            int64_t not_before_ms = decode_not_before(record); /* of a copy whose letter could not be kept; its row keeps when it was due */
+            *due_ms = not_before_ms > decoded.due_ms ? not_before_ms : decoded.due_ms;
+        }
         sink_prepare(daemon->sink, decoded.target);
         return row_encode(&daemon->row, record, &decoded, &error);
     }
     log_refusal(partition, record, &refusal);
-    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, DAEMON_REASON(refusal.reason), 1);
+    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal.reason), 1);
     *lane = LANES_REFUSED;
-    *due_ms = DUE_SINCE_EVER;
+    *due_ms = decode_not_before(record);
     return row_encode_refused(&daemon->row, record, &refusal, &error);
 }
 
@@ -62,7 +66,7 @@ static bool make_row_without_body(struct daemon *daemon, const struct partition 
                 "the record is larger than can be kept (%u bytes): key, value and headers are not here, but in the topic at that offset",
                 STORE_ROW_MAX);
     log_refusal(partition, record, &refusal);
-    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, DAEMON_REASON(refusal.reason), 1);
+    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal.reason), 1);
     buffer_clear(&daemon->row);
     return row_encode_refused(&daemon->row, &bare, &refusal, &error);
 }
@@ -219,10 +223,10 @@ bool daemon_intake(struct daemon *daemon)
 void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item *item)
 {
     int64_t lateness_ms = daemon->now.wall.ms - item->due_ms;
-    if (item->refused_for != REFUSAL_NONE) {
-        metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, DAEMON_REASON(item->refused_for), 1);
-        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, DAEMON_REASON(item->refused_for), 1);
-    } else if (!item->as_refused) {
+    if (item->as_letter && !item->refused) {
+        metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, item->reason, 1);
+        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, item->reason, 1);
+    } else if (!item->as_letter) {
         metrics_add(daemon->metrics, METRIC_DELIVERED, item->lane, 0, 1);
         metrics_observe(daemon->metrics, METRIC_LATENESS_SECONDS, item->lane, 0,
                         (double)(lateness_ms < 0 ? 0 : lateness_ms) / 1000.0);
@@ -237,7 +241,7 @@ static void log_failure(struct daemon *daemon, const struct in_flight_item *item
     }
     log_write(LOG_LEVEL_WARNING, "delivery_failed",
               LOG_FIELDS(LOG_TEXT("target", daemon->lanes.names[item->lane]), LOG_TEXT("error", report->error)), "%s",
-              report->failure == DELIVERY_FAULT ? "a record cannot be delivered: it goes to the refused topic"
+              report->failure == DELIVERY_FAULT ? "a record cannot be delivered: it becomes a dead letter"
                                                 : "a delivery failed: its lane waits and tries again");
 }
 
@@ -257,11 +261,8 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
         if (report->failure != DELIVERY_UNDONE) { /* its transaction says why */
             log_failure(daemon, item, report);
         }
-        if (item->as_refused && report->failure == DELIVERY_UNKNOWN_TOPIC) {
-            daemon_refused_missing(daemon, item->source_index);
-        }
         if (report->failure != DELIVERY_UNDONE) { /* thousands of neighbours must not push the culprit's words out */
-            in_flight_note(&daemon->in_flight, item, report->error);
+            in_flight_note(&daemon->in_flight, item, report->reason, report->error);
         }
     }
     if (partition != NULL && partition->gained && partition->epoch == item->epoch) {

@@ -9,8 +9,6 @@
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
 
-#define COMPONENTS 4
-
 struct lane_sums {
     uint64_t overdue;
     uint64_t in_flight;
@@ -134,123 +132,55 @@ static void set_common(struct daemon *daemon, const struct sums *sums)
     metrics_set(daemon->metrics, METRIC_CHECKPOINT_AGE, 0, 0,
                 (double)(daemon->now.mono.ms - daemon->written_at_ms) / 1000.0);
     metrics_set(daemon->metrics, METRIC_CONNECTION_UP, METRICS_SYSTEM_KAFKA, 0, daemon->connected ? 1.0 : 0.0);
+    metrics_set(daemon->metrics, METRIC_CONNECTION_UP, METRICS_SYSTEM_NATS, 0, link_up(daemon->letters.link, NULL, 0) ? 1.0 : 0.0);
     metrics_set(daemon->metrics, METRIC_LAST_TURN, 0, 0, (double)daemon->now.wall.ms / 1000.0);
     metrics_set_total(daemon->metrics, METRIC_TURNS, 0, 0, (double)daemon->turns);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_BACK, 0, (double)stats.clock_steps_back);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_FORWARD, 0, (double)stats.clock_steps_forward);
 }
 
+static void set_oldest(struct daemon *daemon, enum metrics_state state, int64_t stored_ms)
+{
+    int64_t age_ms = daemon->now.wall.ms - stored_ms;
+    if (stored_ms < 0) {
+        metrics_unset(daemon->metrics, METRIC_OLDEST_DEAD_LETTER, state, 0);
+    } else {
+        metrics_set(daemon->metrics, METRIC_OLDEST_DEAD_LETTER, state, 0, age_ms > 0 ? (double)age_ms / 1000.0 : 0.0);
+    }
+}
+
+static void set_letters(struct daemon *daemon)
+{
+    const struct outbox_status *status = daemon_letters_status(daemon);
+    struct redelivery_status redelivery;
+    if (daemon->letters.known) {
+        metrics_set(daemon->metrics, METRIC_DEAD_LETTERS, METRICS_STATE_WAITING, 0, (double)status->waiting);
+        metrics_set(daemon->metrics, METRIC_DEAD_LETTERS, METRICS_STATE_PARKED, 0, (double)status->parked);
+        metrics_set(daemon->metrics, METRIC_DEAD_LETTERS_BYTES, 0, 0, (double)status->bytes);
+        set_oldest(daemon, METRICS_STATE_WAITING, status->oldest_waiting_ms);
+        set_oldest(daemon, METRICS_STATE_PARKED, status->oldest_parked_ms);
+    }
+    redelivery_status(daemon->letters.redelivery, &redelivery);
+    const struct redelivery_counts *counts = &redelivery.counts;
+    metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_DELIVERED, 0, (double)counts->delivered);
+    metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_RETRIED, 0, (double)counts->retried);
+    metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_FAILED, 0, (double)counts->failed);
+    metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_POSTPONED, 0, (double)counts->postponed);
+    struct nack_reader_counts nacks = nack_reader_counts(daemon->letters.nack_reader);
+    metrics_set_total(daemon->metrics, METRIC_PARKED, 0, 0, (double)(counts->parked + nacks.parked + daemon->letters.parked));
+    metrics_set_total(daemon->metrics, METRIC_NACKS, METRICS_RESULT_OK, 0, (double)(counts->nacks + nacks.read));
+    metrics_set_total(daemon->metrics, METRIC_NACKS, METRICS_RESULT_FAILED, 0, (double)nacks.failed);
+}
+
 static void refresh(void *context)
 {
     struct daemon *daemon = context;
     struct sums sums = sum_up(daemon);
+    set_letters(daemon);
     set_source_gauges(daemon, &sums);
     set_lane_gauges(daemon, &sums);
     set_common(daemon, &sums);
     free(sums.sources);
-}
-
-/* ------------------------------------------------------------------------------------------------ health */
-
-static struct health_component kafka_health(const struct daemon *daemon)
-{
-    struct health_component component = {.name = "kafka", .status = HEALTH_UP, .required = true};
-    if (!daemon->connected && (daemon->trouble[0] != '\0' || !daemon->was_connected)) {
-        component.status = daemon->was_connected || daemon->trouble[0] != '\0' ? HEALTH_DOWN : HEALTH_UNKNOWN;
-        component.code = "kafka_unreachable";
-        component.message = daemon->trouble[0] != '\0' ? daemon->trouble : "no broker has answered yet";
-    }
-    return component;
-}
-
-static struct health_component store_health(const struct daemon *daemon)
-{
-    struct health_component component = {.name = "store", .status = HEALTH_UP, .required = true};
-    struct core_stats stats;
-    core_stats(daemon->core, &stats);
-    if (stats.store_full) {
-        component.status = HEALTH_DOWN;
-        component.code = "store_full";
-        component.message = "no room for a checkpoint: free disk space or raise store.max_size; deliveries go on, reading pauses";
-    }
-    return component;
-}
-
-static const char *worst_problem(const struct daemon *daemon, enum partitions_state state)
-{
-    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
-        const struct partition *partition = partitions_at(&daemon->partitions, slot);
-        if (partition != NULL && partition->state == state && partition->problem[0] != '\0') {
-            return partition->problem;
-        }
-    }
-    return NULL;
-}
-
-static bool all_caught_up(const struct daemon *daemon)
-{
-    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
-        const struct partition *partition = partitions_at(&daemon->partitions, slot);
-        struct core_slot_stats stats;
-        if (partition == NULL || !partition->gained) {
-            continue;
-        }
-        core_slot_stats(daemon->core, slot, &stats);
-        if (!stats.caught_up) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static struct health_component intake_health(const struct daemon *daemon)
-{
-    struct health_component component = {.name = "intake", .status = HEALTH_OUT_OF_SERVICE, .required = true};
-    if (daemon->stopping) {
-        component.code = "stopping";
-        component.message = "tarry is stopping";
-    } else if (partitions_count(&daemon->partitions, PARTITIONS_DRAINING) + partitions_count(&daemon->partitions, PARTITIONS_HELD) > 0) {
-        const char *held = worst_problem(daemon, PARTITIONS_HELD);
-        component.status = HEALTH_DOWN;
-        component.code = "topic_changed";
-        component.message = held != NULL ? held : worst_problem(daemon, PARTITIONS_DRAINING);
-    } else if (!daemon->was_connected || partitions_count(&daemon->partitions, PARTITIONS_OPENING) > 0 || !all_caught_up(daemon)) {
-        const char *waits = worst_problem(daemon, PARTITIONS_OPENING);
-        component.code = "loading";
-        component.message = waits != NULL ? waits : "what stood in the topics at the start is still being read";
-    } else {
-        component.status = HEALTH_UP;
-    }
-    return component;
-}
-
-static struct health_component refused_health(const struct daemon *daemon)
-{
-    struct health_component component = {.name = "refused_topic", .status = HEALTH_UP, .required = true};
-    for (size_t i = 0; i < daemon->config->source_count; i++) {
-        if (!daemon->sources[i].refused_topic_ready) {
-            component.status = HEALTH_DOWN;
-            component.code = "refused_topic_missing";
-            component.message = "a refused_topic could not be made: make it by hand, or allow tarry to";
-        }
-    }
-    return component;
-}
-
-static void fill_health(const struct daemon *daemon, struct health_component components[COMPONENTS])
-{
-    components[0] = kafka_health(daemon);
-    components[1] = store_health(daemon);
-    components[2] = intake_health(daemon);
-    components[3] = refused_health(daemon);
-}
-
-bool daemon_observe_ready(struct daemon *daemon)
-{
-    struct health_component components[COMPONENTS];
-    fill_health(daemon, components);
-    struct health health = {components, COMPONENTS, daemon->now.wall};
-    return health_ready(&health);
 }
 
 static void config_text(void *context, struct buffer *buffer)
@@ -261,9 +191,9 @@ static void config_text(void *context, struct buffer *buffer)
 
 void daemon_observe_serve(struct daemon *daemon)
 {
-    struct health_component components[COMPONENTS];
-    fill_health(daemon, components);
-    struct health health = {components, COMPONENTS, daemon->now.wall};
+    struct daemon_health parts;
+    daemon_health_fill(daemon, &parts);
+    struct health health = {parts.components, DAEMON_COMPONENTS, daemon->now.wall};
     const char *sources[256];
     const char *targets[LANES_MAX];
     size_t source_count = daemon->config->source_count < 256 ? daemon->config->source_count : 256;

@@ -102,6 +102,7 @@ static void setup_core(struct daemon *daemon)
     options.unknown_topic_grace_ms = config->unknown_topic_grace_ms;
     options.old_pairs_max = old_pairs_room(&daemon->lanes);
     options.exactly_once = daemon_transaction_exact(daemon);
+    options.letter_later_ms = config->dlq_retry_later_ms;
     options.span_max = config->copy_forward ? (uint64_t)config->copy_forward_span : 0;
     options.copy_rows_max = config->copy_forward ? options.copy_rows_max : 0;
     daemon->core = core_new(&options);
@@ -118,8 +119,8 @@ static void setup_metrics(struct daemon *daemon)
     for (size_t i = 0; i < daemon->config->source_count; i++) {
         metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, daemon->config->sources[i].topic);
     }
-    for (int reason = REFUSAL_NONE + 1; reason < REFUSAL_REASONS; reason++) { /* index: reason - 1, see DAEMON_REASON */
-        metrics_label_add(daemon->metrics, METRICS_LABEL_REASON, refusal_name((enum refusal_reason)reason));
+    for (int reason = 0; reason < LETTER_REASONS; reason++) { /* index: the enum */
+        metrics_label_add(daemon->metrics, METRICS_LABEL_REASON, letter_reason_name((enum letter_reason)reason));
     }
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "retriable");
     metrics_label_add(daemon->metrics, METRICS_LABEL_FAILURE, "unknown_topic");
@@ -238,7 +239,7 @@ bool daemon_setup(struct daemon *daemon, struct error *error)
     setup_core(daemon);
     compile_targets(daemon);
     compile_sources(daemon);
-    if (!setup_http(daemon, error) || !setup_kafka(daemon, error)) {
+    if (!setup_http(daemon, error) || !setup_kafka(daemon, error) || !daemon_letters_open(daemon, error)) {
         return false;
     }
     log_write(LOG_LEVEL_INFO, "started",
@@ -255,6 +256,7 @@ void daemon_setup_teardown(struct daemon *daemon)
         mailbox_close(daemon->mailbox);
     }
     http_stop(daemon->http);
+    daemon_letters_close(daemon);
     source_close(daemon->source);
     sink_close(daemon->sink);
     store_close(daemon->store);
@@ -278,6 +280,7 @@ void daemon_setup_teardown(struct daemon *daemon)
     free(daemon->plan_texts);
     free(daemon->plan_text_list);
     free(daemon->settling);
+    buffer_free(&daemon->end.members);
     free(daemon->offsets);
     free(daemon->offset_texts);
     buffer_free(&daemon->row);
@@ -301,15 +304,25 @@ static void tell_changes(const struct config *before, const struct config *after
     free(changes.items);
 }
 
-/* Limits of targets, if they are the same ones in the same order: else all of them wait for a restart, as was told. */
-static void take_limits(struct config *config, const struct config *fresh)
+/* The same targets in the same order: else what is said of them waits for a restart, as was told. */
+static bool same_targets(const struct config *config, const struct config *fresh)
 {
     bool same = config->target_count == fresh->target_count;
     for (size_t i = 0; same && i < config->target_count; i++) {
-        same = strcmp(config->targets[i].name, fresh->targets[i].name) == 0;
+        same = strcmp(config->targets[i].name, fresh->targets[i].name) == 0 &&
+               strcmp(config->targets[i].match, fresh->targets[i].match) == 0;
     }
-    for (size_t i = 0; same && i < config->target_count; i++) {
-        config->targets[i].max_in_flight = fresh->targets[i].max_in_flight;
+    return same;
+}
+
+static void take_limits(struct daemon *daemon, const struct config *fresh)
+{
+    for (size_t i = 0; i < fresh->target_count; i++) {
+        daemon->config->targets[i].max_in_flight = fresh->targets[i].max_in_flight;
+    }
+    for (lane_index lane = 0; lane < daemon->lanes.configured; lane++) {
+        struct core_lane_options limits = lanes_options(&daemon->lanes, daemon->config, lane);
+        core_lane_change(daemon->core, lane, &limits);
     }
 }
 
@@ -323,13 +336,13 @@ void daemon_setup_reload(struct daemon *daemon)
         log_level_set(fresh->log_level);
         daemon->config->log_level = fresh->log_level;
         daemon->config->shutdown_timeout_ms = fresh->shutdown_timeout_ms;
-        take_limits(daemon->config, fresh);
-        for (lane_index lane = 0; lane < daemon->lanes.configured; lane++) {
-            struct core_lane_options limits = lanes_options(&daemon->lanes, daemon->config, lane);
-            core_lane_change(daemon->core, lane, &limits);
-        }
         http_reload(daemon->http);
-        config_free(fresh);
+        if (same_targets(daemon->config, fresh)) {
+            take_limits(daemon, fresh);
+            daemon_letters_reload(daemon, fresh);
+        } else {
+            config_free(fresh);
+        }
     } else {
         log_write(LOG_LEVEL_ERROR, "reload_failed", NULL, 0,
                   "the configuration was not reloaded; the one in force stays. `tarry config check` says what is wrong");

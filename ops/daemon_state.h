@@ -6,24 +6,25 @@
 #include "bridge/row.h"
 #include "bridge/sink_transaction.h"
 #include "bridge/topic_facts.h"
+#include "dlq/outbox.h"
 #include "ops/arena.h"
 #include "ops/clock.h"
 #include "ops/daemon.h"
+#include "ops/health.h"
 #include "ops/http.h"
 #include "ops/in_flight.h"
 #include "ops/lanes.h"
 #include "ops/mailbox.h"
 #include "ops/metrics.h"
+#include "ops/nack_reader.h"
 #include "ops/notify.h"
 #include "ops/partitions.h"
+#include "ops/redelivery.h"
 #include "ops/writer.h"
 #include "scheduler/core.h"
 
 #define DAEMON_PROBE_MS 1000
 #define DAEMON_TOLD_MS 5000 /* what fails again and again is told so often */
-
-/* The label of a refusal: there is none for REFUSAL_NONE. */
-#define DAEMON_REASON(reason) ((size_t)(reason) - 1)
 
 /* A bucket scan that was carried out, until its rows were stepped. */
 struct daemon_scan {
@@ -36,11 +37,51 @@ struct daemon_source {
     struct decode_rules rules;
     struct decode_route *routes;
     uint64_t fingerprint;
-    bool refused_topic_ready;
     struct topic_facts facts;
     bool facts_known;
     bool facts_refused;  /* that was told */
     int64_t facts_at_ms; /* when to ask again, monotonic */
+};
+
+/* A letter for which the outbox had no room: what it is made of, kept until there is. */
+struct daemon_letter {
+    struct in_flight_item *item;
+    struct key key;
+    uint8_t *row; /* its bytes: those of memory and store may be gone by then */
+    size_t row_length;
+    char error[REFUSAL_TEXT_MAX];
+};
+
+/* Dead letters: JetStream and what is on its way there. */
+struct daemon_letters {
+    struct link *link;
+    struct outbox *outbox;
+    struct redelivery *redelivery;
+    struct nack_reader *nack_reader; /* NULL: no `nack` in the configuration */
+    const struct config *policies;   /* whose targets[].retry are in force: the daemon's, or the reloaded one */
+    struct config *reloaded;         /* NULL: none; other threads read it, so it is never changed */
+    struct buffer headers;         /* of the letter that is being made */
+    struct daemon_letter *waiting; /* for room in the outbox, oldest first, from waiting_first on; as many as the lanes' bounds allow */
+    size_t waiting_first;
+    size_t waiting_count;
+    size_t waiting_capacity;
+    uint64_t parked;    /* of those that were kept: at once */
+    size_t outstanding; /* not answered yet, waiting ones included */
+    bool known;         /* JetStream has answered once: its numbers mean something */
+    bool told_down;     /* the log's last word was that JetStream takes no letters */
+    struct outbox_status status; /* as of status_at_ms, monotonic */
+    int64_t status_at_ms;
+    int64_t told_ms[LETTER_REASONS]; /* when a letter of that reason was last told of, monotonic; 0: never */
+    int64_t failed_told_ms;          /* when one that was not kept was */
+};
+
+/* The end of a transaction that the core has ordered, until nothing stands in its way. */
+struct daemon_end {
+    bool ordered;
+    bool abort;
+    size_t offset_count;
+    int64_t give_up_ms; /* monotonic: letters that have no room in the outbox by then are not waited for */
+    struct buffer members;
 };
 
 struct daemon {
@@ -70,6 +111,7 @@ struct daemon {
     struct arena arena;
     struct in_flight in_flight;
     struct buffer row;
+    struct daemon_letters letters;
 
     struct input *inputs; /* facts for the next step */
     size_t input_count;
@@ -89,6 +131,7 @@ struct daemon {
     char (*offset_texts)[METADATA_MAX + 1];
     size_t offset_capacity;
     uint64_t transaction; /* number of the one that is ending */
+    struct daemon_end end;
     struct in_flight_item *settling; /* acknowledged in the transaction that has not ended: counted when it commits */
     size_t settling_count;
     size_t settling_capacity;
@@ -114,7 +157,6 @@ struct daemon {
     bool failed;             /* the process has to end */
     struct error failure;
     int64_t stop_by_ms;      /* monotonic; TIME_NEVER while not stopping */
-    int64_t refused_topics_at_ms;
     int64_t written_at_ms;   /* last checkpoint, monotonic */
     int64_t watchdog_ms;     /* 0: none asked for */
     int64_t watchdog_at_ms;
@@ -156,8 +198,14 @@ void daemon_commands_written(struct daemon *daemon);
 /* The metadata text of a slot's frontier (METADATA_MAX + 1 bytes); false: it does not fit, and the process ends. */
 bool daemon_commands_text(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier, char *text);
 
-/* The row of a record, from memory or the store; false: the process ends. Borrowed until the end of the turn. */
-bool daemon_commands_row(struct daemon *daemon, const struct partition *partition, lane_index lane, struct key key, row_ref ref, struct row *row);
+/* The row of a record and its bytes (may be NULL), from memory or the store; false: the process ends. Borrowed until the end of the turn. */
+bool daemon_commands_row(struct daemon *daemon,
+                         const struct partition *partition,
+                         lane_index lane,
+                         struct key key,
+                         row_ref ref,
+                         struct row *row,
+                         struct span *bytes);
 
 /* daemon_transaction.c */
 bool daemon_transaction_settled(struct daemon *daemon); /* no former process of this name can commit any more: frontiers may be read */
@@ -165,6 +213,7 @@ bool daemon_transaction_exact(const struct daemon *daemon);
 void daemon_transaction_note(struct daemon *daemon, const struct in_flight_item *item); /* delivered, if the transaction commits */
 void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command);
 void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command);
+void daemon_transaction_try_end(struct daemon *daemon); /* tells the sink, once all letters of it are answered */
 void daemon_transaction_take(struct daemon *daemon);
 int64_t daemon_transaction_deadline(const struct daemon *daemon);
 
@@ -172,12 +221,29 @@ int64_t daemon_transaction_deadline(const struct daemon *daemon);
 void daemon_topics_watch(struct daemon *daemon);
 int64_t daemon_topics_deadline(const struct daemon *daemon);
 
-/* daemon_refused.c: the refused topics exist, or are tried again. */
-void daemon_refused_topics(struct daemon *daemon);
-void daemon_refused_missing(struct daemon *daemon, size_t source_index); /* it was deleted: make it again */
+/* daemon_letters.c: what cannot be understood or delivered becomes a dead letter. */
+bool daemon_letters_open(struct daemon *daemon, struct error *error); /* does not wait for NATS */
+void daemon_letters_close(struct daemon *daemon);
+void daemon_letters_send(struct daemon *daemon, struct in_flight_item *item, struct key key, const struct row *row, struct span bytes, const char *error);
+bool daemon_letters_take(struct daemon *daemon); /* true: there may be more at once */
+const struct outbox_status *daemon_letters_status(struct daemon *daemon); /* some 100 ms old at most */
+void daemon_letters_reload(struct daemon *daemon, struct config *fresh); /* of the same targets; owns it from now on */
+enum letter_reason daemon_letters_reason(enum refusal_reason reason);
+
+/* daemon_health.c */
+#define DAEMON_COMPONENTS 4
+#define DAEMON_DETAILS 24
+
+/* Components and the details that they borrow. */
+struct daemon_health {
+    struct health_component components[DAEMON_COMPONENTS];
+    struct health_detail details[DAEMON_DETAILS];
+    struct redelivery_status redelivery;
+};
+void daemon_health_fill(struct daemon *daemon, struct daemon_health *health);
+bool daemon_health_ready(struct daemon *daemon);
 
 /* daemon_observe.c */
 void daemon_observe_serve(struct daemon *daemon);
-bool daemon_observe_ready(struct daemon *daemon);
 
 #endif

@@ -37,16 +37,16 @@ void daemon_transaction_copy(struct daemon *daemon, const struct partition *part
         }
         return;
     }
-    if (daemon->failed || !daemon_commands_row(daemon, partition, command->lane, command->key, command->ref, &row)) {
+    if (daemon->failed || !daemon_commands_row(daemon, partition, command->lane, command->key, command->ref, &row, NULL)) {
         daemon->spoilt = true;
         return;
     }
-    struct sink_origin origin = {partition->topic, partition->number, command->key.offset, command->key.due_ms, daemon->config->group};
+    struct sink_origin origin = {partition->topic, partition->number, command->key.offset, command->due_ms};
     daemon->copied = true;
     daemon->copied_slot = partition->slot;
     daemon->copied_epoch = partition->epoch;
     sink_copy(daemon->sink, &row, &origin);
-    metrics_add(daemon->metrics, METRIC_REAPPENDED, METRICS_WHY_COPY, 0, 1);
+    metrics_add(daemon->metrics, METRIC_REAPPENDED, command->due_ms == command->key.due_ms ? METRICS_WHY_COPY : METRICS_WHY_LETTER, 0, 1);
 }
 
 static void make_room(struct daemon *daemon, size_t count)
@@ -67,7 +67,7 @@ static void refuse(struct daemon *daemon, const struct command_transaction *comm
         daemon_fail(daemon, &error);
     }
     if (trouble[0] != '\0') {
-        log_write(LOG_LEVEL_WARNING, "copy_forward_waits", NULL, 0, "nothing is copied forward: %s", trouble);
+        log_write(LOG_LEVEL_WARNING, "copies_wait", NULL, 0, "nothing is copied forward, and what JetStream takes no letter of is not tried later but waits: %s", trouble);
     }
     daemon->spoilt = false;
     daemon->copied = false;
@@ -80,8 +80,7 @@ void daemon_transaction_end(struct daemon *daemon, const struct command_transact
         refuse(daemon, command);
         return;
     }
-    bool abort = command->abort || daemon->spoilt || daemon->failed; /* what was not sent must not be committed as done */
-    size_t count = abort ? 0 : command->slot_count;
+    size_t count = command->abort ? 0 : command->slot_count;
     make_room(daemon, count);
     for (size_t i = 0; i < count; i++) {
         const struct transaction_slot *slot = &command->slots[i];
@@ -93,7 +92,26 @@ void daemon_transaction_end(struct daemon *daemon, const struct command_transact
                                                   daemon->offset_texts[i]};
     }
     daemon->transaction = command->number;
-    sink_transaction_end(daemon->sink, abort, daemon->offsets, count, source_members(daemon->source));
+    daemon->end.ordered = true;
+    daemon->end.abort = command->abort;
+    daemon->end.offset_count = count;
+    daemon->end.give_up_ms = daemon->now.mono.ms + daemon->config->transaction_timeout_ms / 4;
+    buffer_clear(&daemon->end.members);
+    buffer_add_span(&daemon->end.members, source_members(daemon->source)); /* of now: the batch was built under it */
+    daemon_transaction_try_end(daemon);
+}
+
+/* A letter of the transaction has to be kept before the progress that passes its record is committed. The wait is bounded (daemon_letters.c), well below
+ * transaction_timeout: a transaction that the coordinator ends itself costs the process. */
+void daemon_transaction_try_end(struct daemon *daemon)
+{
+    if (!daemon->end.ordered || (daemon_transaction_exact(daemon) && daemon->letters.outstanding > 0)) {
+        return;
+    }
+    bool abort = daemon->end.abort || daemon->spoilt || daemon->failed; /* what was not sent must not be committed as done */
+    struct span members = buffer_span(&daemon->end.members);
+    sink_transaction_end(daemon->sink, abort, daemon->offsets, abort ? 0 : daemon->end.offset_count, members.length == 0 ? SPAN_ABSENT : members);
+    daemon->end.ordered = false;
     daemon->spoilt = false;
 }
 
@@ -150,7 +168,8 @@ static void find_end(struct daemon *daemon)
 
 int64_t daemon_transaction_deadline(const struct daemon *daemon)
 {
-    return daemon->end_at_ms;
+    bool letters_wait = daemon->end.ordered && daemon->letters.waiting_first < daemon->letters.waiting_count;
+    return letters_wait && daemon->end.give_up_ms < daemon->end_at_ms ? daemon->end.give_up_ms : daemon->end_at_ms;
 }
 
 void daemon_transaction_take(struct daemon *daemon)

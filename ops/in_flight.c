@@ -42,26 +42,30 @@ void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item)
     in_flight->count--;
 }
 
-void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *text)
+static size_t place_of(lane_index lane, uint64_t sequence)
 {
-    struct in_flight_error *error = &in_flight->errors[in_flight->error_next];
-    in_flight->error_next = (in_flight->error_next + 1) % IN_FLIGHT_ERRORS;
+    return (size_t)((sequence + (uint64_t)lane * 127) % IN_FLIGHT_ERRORS); /* lanes count from 0 each */
+}
+
+void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *reason, const char *text)
+{
+    if (text[0] == '\0') {
+        return;
+    }
+    struct in_flight_error *error = &in_flight->errors[place_of(item->lane, item->sequence)];
     error->sequence = item->sequence;
     error->epoch = item->epoch;
     error->lane = item->lane;
+    error->reason = reason;
     snprintf(error->text, sizeof(error->text), "%s", text);
 }
 
-const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence)
+const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence, const char **reason)
 {
-    for (size_t i = 1; i <= IN_FLIGHT_ERRORS; i++) {
-        const struct in_flight_error *error =
-            &in_flight->errors[(in_flight->error_next + IN_FLIGHT_ERRORS - i) % IN_FLIGHT_ERRORS];
-        if (error->epoch == epoch && error->lane == lane && error->sequence == sequence && error->text[0] != '\0') {
-            return error->text;
-        }
-    }
-    return "the target does not take this record";
+    const struct in_flight_error *error = &in_flight->errors[place_of(lane, sequence)];
+    bool found = error->epoch == epoch && error->lane == lane && error->sequence == sequence && error->text[0] != '\0';
+    *reason = found ? error->reason : NULL;
+    return found ? error->text : "the target does not take this record";
 }
 
 void in_flight_free(struct in_flight *in_flight)

@@ -2,7 +2,7 @@
  * What the sink was given and has not reported on: the core's name for it, for when the report comes.
  *
  * Records come from a pool and their addresses are the sink's tokens. How many there are is the core's bound (max_in_flight of each lane).
- * Beside them the last errors of deliveries, for the headers of records that are refused after one. Owner thread.
+ * Beside them the last errors of deliveries, for the letters of records that are at fault. Owner thread.
  */
 #ifndef TARRY_OPS_IN_FLIGHT_H
 #define TARRY_OPS_IN_FLIGHT_H
@@ -18,21 +18,24 @@ struct in_flight_item {
     slot_index slot;
     uint32_t epoch;
     lane_index lane;
-    bool as_refused;
-    uint8_t refused_for; /* enum refusal_reason when it was refused at delivery, else REFUSAL_NONE (0) */
+    bool as_letter;
+    bool refused;   /* as_letter: at reading; else at delivery, by the target */
+    uint8_t reason; /* as_letter: enum letter_reason */
+    bool parked;    /* as_letter: at once */
     size_t source_index;
     uint64_t sequence;
     int64_t due_ms;
     int64_t sent_ms; /* monotonic */
 };
 
-#define IN_FLIGHT_ERRORS 256
+#define IN_FLIGHT_ERRORS 2048 /* more than are reported in a turn */
 #define IN_FLIGHT_ERROR_MAX 256
 
 struct in_flight_error {
     uint64_t sequence;
     uint32_t epoch;
     lane_index lane;
+    const char *reason; /* as in struct sink_report */
     char text[IN_FLIGHT_ERROR_MAX];
 };
 
@@ -42,8 +45,7 @@ struct in_flight {
     struct in_flight_item *free;
     struct in_flight_block *blocks;
     size_t count;
-    struct in_flight_error errors[IN_FLIGHT_ERRORS]; /* a ring */
-    size_t error_next;
+    struct in_flight_error errors[IN_FLIGHT_ERRORS]; /* by sequence: a later one takes the place of what is IN_FLIGHT_ERRORS behind it */
 };
 
 /* A record to fill in. Never NULL. O(1). */
@@ -52,11 +54,11 @@ struct in_flight_item *in_flight_take(struct in_flight *in_flight);
 /* Gives it back. */
 void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item);
 
-/* Remembers why a delivery failed; the oldest is forgotten. */
-void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *text);
+/* Remembers why a delivery failed; an older one may be forgotten for it. An empty text is not remembered. reason: static, or NULL. O(1). */
+void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *reason, const char *text);
 
-/* The remembered text, or a general one. Borrowed until the next note. */
-const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence);
+/* The remembered text, or a general one; *reason as noted, NULL when it is not remembered. Borrowed until the next note. O(1). */
+const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence, const char **reason);
 
 void in_flight_free(struct in_flight *in_flight);
 

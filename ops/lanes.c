@@ -15,8 +15,8 @@ static void add(struct lanes *lanes, const char *name)
 void lanes_init(struct lanes *lanes, const struct config *config)
 {
     lanes->count = 0;
-    add(lanes, "default");
-    add(lanes, "_refused");
+    add(lanes, LANES_DEFAULT_NAME);
+    add(lanes, LANES_REFUSED_NAME);
     for (size_t i = 0; i < config->target_count && lanes->count < LANES_MAX; i++) {
         add(lanes, config->targets[i].name);
     }

@@ -13,6 +13,8 @@
 
 #define LANES_DEFAULT ((lane_index)0)
 #define LANES_REFUSED ((lane_index)1)
+#define LANES_DEFAULT_NAME "default"
+#define LANES_REFUSED_NAME "_refused"
 
 struct lanes {
     char names[LANES_MAX][METADATA_LANE_NAME_MAX + 1];

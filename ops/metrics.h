@@ -36,6 +36,14 @@ enum metrics_id {
     METRIC_TRANSACTIONS,          /* counter {result} */
     METRIC_TRANSACTION_SECONDS,   /* histogram */
     METRIC_REAPPENDED,            /* counter {why} */
+    METRIC_LETTERS,               /* counter {target, reason} */
+    METRIC_LETTER_FAILURES,       /* counter {result} */
+    METRIC_DEAD_LETTERS,          /* gauge {state} */
+    METRIC_DEAD_LETTERS_BYTES,    /* gauge */
+    METRIC_OLDEST_DEAD_LETTER,    /* gauge {state} */
+    METRIC_REDELIVERIES,          /* counter {result} */
+    METRIC_PARKED,                /* counter */
+    METRIC_NACKS,                 /* counter {result} */
     METRIC_CHECKPOINT_SECONDS,    /* histogram */
     METRIC_CHECKPOINT_AGE,        /* gauge */
     METRIC_STORE_USED_BYTES,      /* gauge */
@@ -66,11 +74,14 @@ enum metrics_label {
     METRICS_LABEL_NONE,
     METRICS_LABEL_SOURCE,    /* input topics, added from the configuration */
     METRICS_LABEL_TARGET,    /* lane names, added from the configuration */
-    METRICS_LABEL_REASON,    /* refusal reasons, added by name at start */
+    METRICS_LABEL_REASON,    /* reasons of dead letters, added at start in the order of enum letter_reason */
     METRICS_LABEL_FAILURE,   /* classes of failed delivery attempts, added by name at start; shown as "reason" */
     METRICS_LABEL_TIER,      /* fixed: enum metrics_tier */
     METRICS_LABEL_RESULT,    /* fixed: enum metrics_result */
     METRICS_LABEL_WHY,       /* fixed: enum metrics_why */
+    METRICS_LABEL_LETTER,    /* fixed: enum metrics_letter; shown as "result" */
+    METRICS_LABEL_STATE,     /* fixed: enum metrics_state */
+    METRICS_LABEL_REDELIVERY, /* fixed: enum metrics_redelivery; shown as "result" */
     METRICS_LABEL_DIRECTION, /* fixed: enum metrics_direction */
     METRICS_LABEL_SYSTEM,    /* fixed: enum metrics_system */
     METRICS_LABEL_METHOD,    /* fixed: enum metrics_method */
@@ -81,9 +92,17 @@ enum metrics_label {
 
 enum metrics_tier { METRICS_TIER_MEMORY, METRICS_TIER_DISK };
 enum metrics_result { METRICS_RESULT_OK, METRICS_RESULT_FAILED };
-enum metrics_why { METRICS_WHY_COPY };
+enum metrics_why { METRICS_WHY_COPY, METRICS_WHY_LETTER };
+enum metrics_letter { METRICS_LETTER_FULL, METRICS_LETTER_UNAVAILABLE, METRICS_LETTER_REFUSED };
+enum metrics_state { METRICS_STATE_WAITING, METRICS_STATE_PARKED };
+enum metrics_redelivery {
+    METRICS_REDELIVERY_DELIVERED,
+    METRICS_REDELIVERY_RETRIED,
+    METRICS_REDELIVERY_FAILED,
+    METRICS_REDELIVERY_POSTPONED,
+};
 enum metrics_direction { METRICS_DIRECTION_BACK, METRICS_DIRECTION_FORWARD };
-enum metrics_system { METRICS_SYSTEM_KAFKA };
+enum metrics_system { METRICS_SYSTEM_KAFKA, METRICS_SYSTEM_NATS };
 enum metrics_method {
     METRICS_METHOD_GET,
     METRICS_METHOD_HEAD,

@@ -23,7 +23,7 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
     [METRIC_RECORDS_READ] = {"tarry_records_read_total", COUNTER, {SOURCE, NONE}, NULL, false,
         "Records read from an input topic."},
     [METRIC_RECORDS_REFUSED] = {"tarry_records_refused_total", COUNTER, {SOURCE, METRICS_LABEL_REASON}, NULL, false,
-        "Records refused, at reading or at delivery; each goes whole to the refused topic."},
+        "Records refused, at reading or at delivery; each becomes a dead letter."},
     [METRIC_DELIVERED] = {"tarry_delivered_total", COUNTER, {TARGET, NONE}, NULL, false,
         "Records acknowledged by their target; with exactly_once, when their transaction was committed."},
     [METRIC_DELIVERY_FAILURES] = {"tarry_delivery_failures_total", COUNTER, {TARGET, FAILURE}, NULL, false,
@@ -31,7 +31,7 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
     [METRIC_DELIVERY_RETRIES] = {"tarry_delivery_retries_total", COUNTER, {TARGET, NONE}, NULL, false,
         "Delivery attempts made again after a failure."},
     [METRIC_UNDELIVERABLE] = {"tarry_undeliverable_total", COUNTER, {TARGET, METRICS_LABEL_REASON}, NULL, false,
-        "Records that their target will never take; each went whole to the refused topic."},
+        "Records that their target will never take; each became a dead letter."},
     [METRIC_LATENESS_SECONDS] = {"tarry_lateness_seconds", HISTOGRAM, {TARGET, NONE}, &lateness, false,
         "Time from a record's due time to its acknowledgement by the target; with exactly_once to the commit of its transaction."},
     [METRIC_DELIVERY_SECONDS] = {"tarry_delivery_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
@@ -60,6 +60,22 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "Time from ordering a transaction's end to knowing it."},
     [METRIC_REAPPENDED] = {"tarry_reappended_total", COUNTER, {METRICS_LABEL_WHY, NONE}, NULL, false,
         "Records written again to the end of their own partition; those of an aborted transaction count too."},
+    [METRIC_LETTERS] = {"tarry_letters_total", COUNTER, {TARGET, METRICS_LABEL_REASON}, NULL, true,
+        "Dead letters that JetStream keeps, made of records that this instance refused or could not deliver."},
+    [METRIC_LETTER_FAILURES] = {"tarry_letter_failures_total", COUNTER, {METRICS_LABEL_LETTER, NONE}, NULL, false,
+        "Dead letters that JetStream did not take; each record is tried again dlq.retry_later later."},
+    [METRIC_DEAD_LETTERS] = {"tarry_dead_letters", GAUGE, {METRICS_LABEL_STATE, NONE}, NULL, false,
+        "Messages in the streams of dead letters, of all instances; absent until JetStream has answered."},
+    [METRIC_DEAD_LETTERS_BYTES] = {"tarry_dead_letters_bytes", GAUGE, {NONE, NONE}, NULL, false,
+        "Bytes of both streams together."},
+    [METRIC_OLDEST_DEAD_LETTER] = {"tarry_oldest_dead_letter_seconds", GAUGE, {METRICS_LABEL_STATE, NONE}, NULL, false,
+        "How long the oldest message has been in the stream; absent when there is none."},
+    [METRIC_REDELIVERIES] = {"tarry_redeliveries_total", COUNTER, {METRICS_LABEL_REDELIVERY, NONE}, NULL, false,
+        "Redeliveries that ended, by this instance."},
+    [METRIC_PARKED] = {"tarry_parked_total", COUNTER, {NONE, NONE}, NULL, false,
+        "Letters that this instance parked, at once or after their last redelivery."},
+    [METRIC_NACKS] = {"tarry_nacks_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
+        "What consumers failed on: `ok`, it became a dead letter; `failed`, JetStream did not take its letter, which is posted again."},
     [METRIC_CHECKPOINT_SECONDS] = {"tarry_checkpoint_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
         "Time that writing a checkpoint took."},
     [METRIC_CHECKPOINT_AGE] = {"tarry_checkpoint_age_seconds", GAUGE, {NONE, NONE}, NULL, false,
@@ -116,10 +132,17 @@ struct label_row {
 
 static const char *const tier_values[] = {[METRICS_TIER_MEMORY] = "memory", [METRICS_TIER_DISK] = "disk"};
 static const char *const result_values[] = {[METRICS_RESULT_OK] = "ok", [METRICS_RESULT_FAILED] = "failed"};
-static const char *const why_values[] = {[METRICS_WHY_COPY] = "copy"};
+static const char *const why_values[] = {[METRICS_WHY_COPY] = "copy", [METRICS_WHY_LETTER] = "letter"};
+static const char *const letter_values[] = {
+    [METRICS_LETTER_FULL] = "full", [METRICS_LETTER_UNAVAILABLE] = "unavailable", [METRICS_LETTER_REFUSED] = "refused"};
+static const char *const state_values[] = {[METRICS_STATE_WAITING] = "waiting", [METRICS_STATE_PARKED] = "parked"};
+static const char *const redelivery_values[] = {[METRICS_REDELIVERY_DELIVERED] = "delivered",
+                                                [METRICS_REDELIVERY_RETRIED] = "retried",
+                                                [METRICS_REDELIVERY_FAILED] = "failed",
+                                                [METRICS_REDELIVERY_POSTPONED] = "postponed"};
 static const char *const direction_values[] = {
     [METRICS_DIRECTION_BACK] = "back", [METRICS_DIRECTION_FORWARD] = "forward"};
-static const char *const system_values[] = {[METRICS_SYSTEM_KAFKA] = "kafka"};
+static const char *const system_values[] = {[METRICS_SYSTEM_KAFKA] = "kafka", [METRICS_SYSTEM_NATS] = "nats"};
 static const char *const method_values[METRICS_METHODS] = {
     [METRICS_METHOD_GET] = "GET",    [METRICS_METHOD_HEAD] = "HEAD",     [METRICS_METHOD_POST] = "POST",
     [METRICS_METHOD_PUT] = "PUT",    [METRICS_METHOD_DELETE] = "DELETE", [METRICS_METHOD_OPTIONS] = "OPTIONS",
@@ -136,11 +159,15 @@ static const struct label_row label_rows[METRICS_LABELS] = {
     [METRICS_LABEL_NONE] = {"", "", NULL, 0},
     [METRICS_LABEL_SOURCE] = {"source", "an input topic, as configured", NULL, 0},
     [METRICS_LABEL_TARGET] = {"target", "a lane: a name of `targets`, `default` or `_refused`", NULL, 0},
-    [METRICS_LABEL_REASON] = {"reason", "why a record was refused, as in its header `__dlq.errors.reason`", NULL, 0},
+    [METRICS_LABEL_REASON] = {"reason", "why a record failed: the reason of its dead letter", NULL, 0},
     [METRICS_LABEL_FAILURE] = {"reason", "the class of the failure", NULL, 0},
     [METRICS_LABEL_TIER] = {"tier", "", FIXED(tier_values)},
     [METRICS_LABEL_RESULT] = {"result", "", FIXED(result_values)},
-    [METRICS_LABEL_WHY] = {"why", "`copy`: copied forward (docs/operating.md)", FIXED(why_values)},
+    [METRICS_LABEL_WHY] = {"why", "`copy`: copied forward (docs/operating.md); `letter`: to be tried later, as JetStream did not take its letter", FIXED(why_values)},
+    [METRICS_LABEL_LETTER] = {"result", "`full`: the stream is at its limit; `unavailable`: no server, no answer, no stream", FIXED(letter_values)},
+    [METRICS_LABEL_STATE] = {"state", "`waiting`: for its redelivery; `parked`: for a person", FIXED(state_values)},
+    [METRICS_LABEL_REDELIVERY] = {"result", "`retried`: failed, has a next one; `failed`: was its last; `postponed`: the target had an outage, not counted as one",
+                                  FIXED(redelivery_values)},
     [METRICS_LABEL_DIRECTION] = {"direction", "", FIXED(direction_values)},
     [METRICS_LABEL_SYSTEM] = {"system", "", FIXED(system_values)},
     [METRICS_LABEL_METHOD] = {"method", "", FIXED(method_values)},

@@ -31,7 +31,6 @@ sources:
     envelope: true
     routes: {PAYMENT_TIMEOUT: payments}
     default_target: events
-    refused_topic: delayed-event.refused
 http: {listen: "127.0.0.1:$up_http"}
 EOT
 }

@@ -1,14 +1,17 @@
 # End to end: the real tarry and a real Kafka. Each program starts a broker of its own and has the machine to itself.
 add_library(support_e2e STATIC support/await.c support/claims.c support/http_get.c support/ledger.c support/scene.c
-    support/scene_instance.c support/tarry_process.c support/temp.c)
+    support/scene_instance.c support/scene_letters.c support/tarry_process.c support/temp.c)
 target_include_directories(support_e2e PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(support_e2e PRIVATE tarry_options PUBLIC support_kafka room_scheduler room_base PkgConfig::CMOCKA)
+target_link_libraries(support_e2e PRIVATE tarry_options PUBLIC support_kafka support_nats room_dlq room_scheduler room_base PkgConfig::CMOCKA)
+
+# For scenes with dead letters.
+set(e2e_environment "E2E_TARRY_BIN=$<TARGET_FILE:tarry>" "NATS_SERVER=${CMAKE_SOURCE_DIR}/build/deps/nats/2.15/nats-server")
 
 # tarry_e2e(NAME TIMEOUT [LABEL...]): further labels beside e2e.
 function(tarry_e2e name timeout)
     tarry_test(${name} FOLDER e2e LABEL e2e TIMEOUT ${timeout} LIBRARIES support_e2e)
     add_dependencies(${name} tarry)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "${e2e_environment}")
     set_property(TEST ${name} APPEND PROPERTY LABELS ${ARGN})
 endfunction()
 
@@ -30,6 +33,10 @@ tarry_e2e(e2e_takeover 420 exactly_once)
 tarry_e2e(e2e_takeover_changed 300 exactly_once)
 tarry_e2e(e2e_copy 300 exactly_once)
 tarry_e2e(e2e_copy_change 240 exactly_once)
+
+tarry_nats_test(e2e_letters FOLDER e2e LABEL "e2e;dlq" TIMEOUT 600 LIBRARIES support_e2e ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
+add_dependencies(e2e_letters tarry)
+set_tests_properties(e2e_letters_nats29 e2e_letters_nats215 PROPERTIES RUN_SERIAL TRUE)
 
 # The real tarry and librdkafka's mock cluster, which answers with errors: no broker needed.
 tarry_test(e2e_faults FOLDER e2e LABEL "mock;exactly_once" TIMEOUT 300 LIBRARIES support_e2e)

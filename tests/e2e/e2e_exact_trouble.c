@@ -1,6 +1,6 @@
 /*
  * Records that cannot be delivered among good ones, with exactly_once: the broker refuses them with all that is in their transaction. The neighbours go out once,
- * in order; each culprit lies in the refused topic once, whole and with its reason.
+ * in order; each culprit is a dead letter once, whole and with its reason.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "tests/support/await.h"
 #include "tests/support/scene.h"
+#include "tests/support/scene_letters.h"
 
 #define PARTITIONS 2
 #define GOOD 3000
@@ -28,7 +29,8 @@
 
 static const struct scene_options options = {
     .partitions = PARTITIONS,
-    .targets = "[{name: small, match: \"@-small\"}, {name: missing, match: \"@-missing\"}]",
+    .targets = "[{name: small, match: \"@-small\", retry: {max_deliver: 0}}, {name: missing, match: \"@-missing\", retry: {max_deliver: 0}}]",
+    .letters = true,
     .more = "delivery: exactly_once\nunknown_topic_grace: 1s",
 };
 
@@ -82,34 +84,34 @@ static void send_all(struct scene *scene)
     scene_flush(scene);
 }
 
-static size_t count_refused(const struct kafka_client_records *records, const char *reason, const char *id)
+static size_t count_letters(const struct scene_letters *letters, enum letter_reason reason, const char *id)
 {
     size_t count = 0;
-    for (size_t i = 0; i < records->count; i++) {
-        const char *text = kafka_client_header_text(&records->items[i], "__dlq.errors.reason");
-        bool same = text != NULL && strcmp(text, reason) == 0;
-        text = kafka_client_header_text(&records->items[i], "tarry-id");
-        count += same && text != NULL && strcmp(text, id) == 0;
+    for (size_t i = 0; i < letters->count; i++) {
+        const struct letter *letter = &letters->items[i].letter;
+        struct span header = SPAN_ABSENT;
+        count += letter->reason == reason && span_equals_text(letter->schedule_id, id) &&
+                 scene_letters_header(&letters->items[i], "tarry-id", &header) == 1 && span_equals_text(header, id);
     }
     return count;
 }
 
-static void assert_refused_once(struct scene *scene)
+static void assert_letters_once(struct scene *scene)
 {
-    struct kafka_client_records refused = scene_read_refused(scene);
+    struct scene_letters letters = scene_letters_read(scene, LETTER_PARKED);
     for (int i = 0; i < CULPRITS; i++) {
         char id[32];
         snprintf(id, sizeof(id), "small %d", i);
-        assert_int_equal(count_refused(&refused, "undeliverable", id), 1);
+        assert_int_equal(count_letters(&letters, LETTER_REASON_TOO_LARGE, id), 1);
         snprintf(id, sizeof(id), "missing %d", i);
-        assert_int_equal(count_refused(&refused, "unknown_target", id), 1);
+        assert_int_equal(count_letters(&letters, LETTER_REASON_UNKNOWN_TARGET, id), 1);
     }
-    assert_int_equal(refused.count, 2 * CULPRITS);
-    for (size_t i = 0; i < refused.count; i++) {
-        size_t length = refused.items[i].record.value.length;
+    assert_int_equal(letters.count, 2 * CULPRITS);
+    for (size_t i = 0; i < letters.count; i++) {
+        size_t length = letters.items[i].letter.record.value.length;
         assert_true(length == LARGE_BYTES || length == strlen("of nowhere"));
     }
-    kafka_client_records_free(&refused);
+    scene_letters_free(&letters);
 }
 
 static struct scene *begin(const char *name)
@@ -125,15 +127,15 @@ static struct scene *begin(const char *name)
 static void finish(struct scene *scene)
 {
     char topic[SCENE_NAME_MAX + 16];
-    struct kafka_client_records refused = scene_await_refused(scene, 2 * CULPRITS, OUT_MS);
-    kafka_client_records_free(&refused);
+    struct scene_letters letters = scene_letters_await(scene, LETTER_PARKED, 2 * CULPRITS, OUT_MS);
+    scene_letters_free(&letters);
     assert_true(scene_await_count(scene, GOOD / 2, OUT_MS)); /* those of the default lane */
     scene_stop(scene);
     name_topic(scene, "small", topic);
     scene_read(scene);
     scene_read_topic(scene, topic);
     ledger_assert(scene->ledger, false);
-    assert_refused_once(scene);
+    assert_letters_once(scene);
     scene_close(scene);
 }
 

@@ -150,7 +150,8 @@ static void configure(const struct stage *stage)
             "instance: faulty\ngroup: faults\ndelivery: %s\ntransaction_timeout: 3s\n"
             "kafka: {bootstrap.servers: \"%s\", consumer: {heartbeat.interval.ms: 100, session.timeout.ms: 3500, fetch.wait.max.ms: 50}}\n"
             "store: {path: \"%s\", max_size: 64MiB, checkpoint: 100ms}\n"
-            "sources:\n  - {topic: in, dialects: [tarry], refused_topic: refused, default_target: out}\n"
+            "sources:\n  - {topic: in, dialects: [tarry], default_target: out}\n"
+            "nats: {url: \"nats://127.0.0.1:1\"}\n" /* nobody listens there */
             "http: {listen: \"127.0.0.1:%d\"}\nlog: {level: info, format: json}\nshutdown_timeout: 5s\n",
             mode_name(stage), mock_cluster_bootstrap(stage->cluster), store_path, stage->http_port);
     assert_int_equal(fclose(file), 0);
@@ -160,7 +161,7 @@ static void configure(const struct stage *stage)
 /* Of a thread of its own: librdkafka looks at what is ordered of a mock cluster only now and then. */
 static void *open_cluster(void *opaque)
 {
-    static const char *const single[] = {"out", "refused", "unread"};
+    static const char *const single[] = {"out", "unread"};
     struct stage *stage = opaque;
     struct error error;
     stage->opened = mock_cluster_open(1, &stage->cluster, &error) && mock_cluster_create_topic(stage->cluster, "in", PARTITIONS, &error);

@@ -1,4 +1,4 @@
-/* Every bad form ends in the refused topic, whole and with its reason, once; its neighbours are on time. */
+/* Every bad form becomes a dead letter, whole and with its reason, once; its neighbours are on time. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "tests/support/await.h"
 #include "tests/support/scene.h"
+#include "tests/support/scene_letters.h"
 
 #define BAD_HEADERS_MAX 4
 #define NEIGHBOUR_DELAY_MS 1500
@@ -178,45 +179,40 @@ static void send_bad(struct scene *scene, const struct bad *bad)
     free(made.deep);
 }
 
-/* The letter holds the record whole: key, value, its own headers first, then the error headers, each once. */
-static void
-check_letter(const struct scene *scene, const struct bad *bad, int64_t offset, const struct kafka_client_record *letter)
+/* The letter holds the record whole: key, value, its own headers, and nothing else. */
+static void check_letter(const struct scene *scene, const struct bad *bad, const struct scene_letter *item)
 {
-    static const char *const names[] = {"topic", "partition", "offset", "group", "delivery.count", "message", "reason"};
+    const struct letter *letter = &item->letter;
     struct made made;
     char text[64];
     make(&made, bad);
-    assert_true(span_equal(letter->record.key, made.key));
-    assert_true(span_equal(letter->record.value, made.value));
-    assert_true(letter->record.header_count >= made.header_count + sizeof(names) / sizeof(names[0]));
-    for (size_t i = 0; i < made.header_count; i++) {
-        assert_true(span_equal(letter->record.headers[i].name, made.headers[i].name));
-        assert_true(span_equal(letter->record.headers[i].value, made.headers[i].value));
-    }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(text, sizeof(text), "__dlq.errors.%s", names[i]);
-        assert_int_equal(kafka_client_header_count(letter, text), 1);
-    }
-    snprintf(text, sizeof(text), "%" PRId64, offset);
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.topic"), scene->in);
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.offset"), text);
-    snprintf(text, sizeof(text), "|%s|", kafka_client_header_text(letter, "__dlq.errors.reason"));
+    scene_letters_assert_record(item, made.key, made.value, made.headers, made.header_count);
+    assert_true(span_equals_text(letter->origin.topic, scene->in));
+    assert_true(span_equals_text(letter->group, scene->prefix));
+    assert_null(letter->target.data);
+    snprintf(text, sizeof(text), "|%s|", letter_reason_name(letter->reason));
     if (strstr(bad->reasons, text) == NULL) {
-        fail_msg("offset %" PRId64 " (%s, value %.60s): reason %s, not one of %s", offset, bad->headers[0], bad->value,
-                 text, bad->reasons);
+        fail_msg("offset %" PRId64 " (%s, value %.60s): reason %s, not one of %s", letter->origin.offset, bad->headers[0], bad->value, text,
+                 bad->reasons);
     }
-    assert_true(strlen(kafka_client_header_text(letter, "__dlq.errors.message")) > 5);
+    assert_true(letter->error.length > 5);
     free(made.deep);
 }
 
 static void check_letters(struct scene *scene, const struct bad *bad, size_t count)
 {
-    struct kafka_client_records letters = scene_read_refused(scene);
+    struct scene_letters letters = scene_letters_read(scene, LETTER_PARKED);
+    bool *seen = memory_new(count, sizeof(*seen));
     assert_int_equal(letters.count, count);
     for (size_t i = 0; i < count; i++) {
-        check_letter(scene, &bad[i], 2 * (int64_t)i, &letters.items[i]); /* every other record was a neighbour */
+        int64_t offset = letters.items[i].letter.origin.offset;
+        assert_true(offset >= 0 && offset % 2 == 0 && offset / 2 < (int64_t)count); /* every other record was a neighbour */
+        assert_false(seen[offset / 2]);
+        seen[offset / 2] = true;
+        check_letter(scene, &bad[offset / 2], &letters.items[i]);
     }
-    kafka_client_records_free(&letters);
+    free(seen);
+    scene_letters_free(&letters);
 }
 
 struct expected {
@@ -252,17 +248,17 @@ all_refused(struct scene *scene, const struct bad *bad, size_t count, const char
     scene_finish(scene, 1000, false);
 }
 
-static void bad_headers_are_refused(void **state)
+static void bad_headers_become_letters(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("hostile", &(struct scene_options){.partitions = 1});
+    struct scene *scene = scene_open("hostile", &(struct scene_options){.partitions = 1, .letters = true});
     all_refused(scene, bad_headers, sizeof(bad_headers) / sizeof(bad_headers[0]), NULL, "1");
 }
 
-static void bad_envelopes_are_refused(void **state)
+static void bad_envelopes_become_letters(void **state)
 {
     (void)state;
-    struct scene *scene = scene_open("envelope", &(struct scene_options){.source = "envelope: true"});
+    struct scene *scene = scene_open("envelope", &(struct scene_options){.source = "envelope: true", .letters = true});
     all_refused(scene, bad_envelopes, sizeof(bad_envelopes) / sizeof(bad_envelopes[0]), "",
                 "{\"type\":\"UNROUTED\",\"delay_ms\":1500,\"payload\":1}");
 }
@@ -273,7 +269,7 @@ static void too_large_for_its_target(void **state)
 {
     (void)state;
     struct scene *scene =
-        scene_open("large", &(struct scene_options){.targets = "[{name: small, match: \"@-small\"}]"});
+        scene_open("large", &(struct scene_options){.targets = "[{name: small, match: \"@-small\", retry: {max_deliver: 0}}]", .letters = true});
     static const char *const small[] = {"max.message.bytes=1000", NULL};
     char target[SCENE_NAME_MAX + 8];
     char value[5000];
@@ -290,10 +286,10 @@ static void too_large_for_its_target(void **state)
     scene_send_delay(scene, 0, 1000, true);
     scene_flush(scene);
     assert_true(scene_await_all(scene, 20000));
-    struct kafka_client_records letters = scene_await_refused(scene, 1, 10000);
-    assert_string_equal(kafka_client_header_text(&letters.items[0], "__dlq.errors.reason"), "undeliverable");
-    assert_int_equal(letters.items[0].record.value.length, sizeof(value));
-    kafka_client_records_free(&letters);
+    struct scene_letters letters = scene_letters_await(scene, LETTER_PARKED, 1, 10000);
+    assert_int_equal(letters.items[0].letter.reason, LETTER_REASON_TOO_LARGE);
+    assert_int_equal(letters.items[0].letter.record.value.length, sizeof(value));
+    scene_letters_free(&letters);
     assert_true(await_condition(refused_reached, &(struct expected){scene, 1}, 5000));
     scene_finish(scene, 1000, false);
 }
@@ -313,21 +309,19 @@ static void long_delays_do_not_wrap(void **state)
     scene_stop(scene);
     scene_start(scene);
     await_pause_ms(1000);
+    scene_assert_none_refused(scene);
     scene_stop(scene);
     scene_read(scene);
     assert_int_equal(ledger_received_count(scene->ledger), 1);
     assert_int_equal(ledger_repeat_count(scene->ledger), 0);
-    struct kafka_client_records letters = scene_read_refused(scene);
-    assert_int_equal(letters.count, 0);
-    kafka_client_records_free(&letters);
     scene_close(scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(bad_headers_are_refused, scene_teardown),
-        cmocka_unit_test_teardown(bad_envelopes_are_refused, scene_teardown),
+        cmocka_unit_test_teardown(bad_headers_become_letters, scene_teardown),
+        cmocka_unit_test_teardown(bad_envelopes_become_letters, scene_teardown),
         cmocka_unit_test_teardown(too_large_for_its_target, scene_teardown),
         cmocka_unit_test_teardown(long_delays_do_not_wrap, scene_teardown),
     };

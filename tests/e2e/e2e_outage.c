@@ -14,6 +14,7 @@
 
 #include "tests/support/await.h"
 #include "tests/support/scene.h"
+#include "tests/support/scene_letters.h"
 
 #define OUTAGE_MS 30000
 #define RECORDS 500
@@ -41,9 +42,7 @@ static void broker_stopped_while_records_come_due(void **state)
     kafka_broker_restart(scene_broker());
     tarry_process_wait_ready(scene->process, 60000);
     assert_true(scene_await_all(scene, 60000));
-    struct kafka_client_records refused = scene_read_refused(scene);
-    assert_int_equal(refused.count, 0);
-    kafka_client_records_free(&refused);
+    scene_assert_none_refused(scene);
     scene_finish(scene, 1000, true); /* what was acknowledged as the broker went, but not to us, comes again */
 }
 
@@ -55,7 +54,8 @@ static const struct scene_options with_late_lane = {
 };
 
 static const struct scene_options with_short_grace = {
-    .targets = "[{name: late, match: \"@-late*\"}]",
+    .targets = "[{name: late, match: \"@-late*\", retry: {max_deliver: 0}}]",
+    .letters = true,
     .more = "unknown_topic_grace: 3s",
     .outs = {"@-late-there"},
 };
@@ -92,9 +92,7 @@ static void missing_target_holds_its_lane_only(void **state)
     assert_int_equal(kafka_client_read(reader, &records, LATE_RECORDS, 30000), LATE_RECORDS);
     kafka_client_records_free(&records);
     kafka_client_reader_close(reader);
-    struct kafka_client_records refused = scene_read_refused(scene);
-    assert_int_equal(refused.count, 0);
-    kafka_client_records_free(&refused);
+    scene_assert_none_refused(scene);
     scene_stop(scene);
     scene_read(scene);
     scene_read_topic(scene, late);
@@ -102,25 +100,29 @@ static void missing_target_holds_its_lane_only(void **state)
     scene_close(scene);
 }
 
-static void
-assert_refused_whole(const struct scene *scene, const struct kafka_client_record *letter, const char *target)
+/* The letter holds the record as it would have gone out. */
+static void assert_letter(const struct scene *scene, const struct scene_letter *item, const char *target)
 {
-    char offset[32];
-    snprintf(offset, sizeof(offset), "%" PRId64, (int64_t)0);
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.reason"), "unknown_target");
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.topic"), scene->in);
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.partition"), "0");
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.offset"), offset);
-    assert_string_equal(kafka_client_header_text(letter, "__dlq.errors.group"), scene->prefix);
-    fprintf(stderr, "refused: %s\n", kafka_client_header_text(letter, "__dlq.errors.message"));
-    assert_non_null(strstr(kafka_client_header_text(letter, "__dlq.errors.message"), target));
-    assert_string_equal(kafka_client_header_text(letter, "tarry-topic"), target);
-    assert_string_equal(kafka_client_header_text(letter, "tarry-delay"), "500");
-    assert_true(span_equals_text(letter->record.key, "k"));
-    assert_true(span_equals_text(letter->record.value, "for a target"));
+    const struct letter *letter = &item->letter;
+    char source[SCENE_NAME_MAX + 8];
+    struct span due;
+    snprintf(source, sizeof(source), "%s/0/0", scene->in);
+    assert_int_equal(letter->reason, LETTER_REASON_UNKNOWN_TARGET);
+    assert_true(scene_letters_says(item, target));
+    assert_true(span_equals_text(letter->target, target));
+    assert_true(span_equals_text(letter->origin.topic, scene->in));
+    assert_int_equal(letter->origin.partition, 0);
+    assert_int_equal(letter->origin.offset, 0);
+    assert_true(span_equals_text(letter->group, scene->prefix));
+    assert_int_equal(letter->due_ms, letter->origin.timestamp_ms + 500);
+    assert_int_equal(letter->attempt, 1);
+    assert_int_equal(scene_letters_header(item, "tarry-due", &due), 1);
+    const struct record_header headers[] = {
+        {span_of_text("tarry-id"), span_of_text(source)}, {span_of_text("tarry-due"), due}, {span_of_text("tarry-source"), span_of_text(source)}};
+    scene_letters_assert_record(item, span_of_text("k"), span_of_text("for a target"), headers, 3);
 }
 
-static void missing_beyond_the_grace_is_refused(void **state)
+static void missing_beyond_the_grace_becomes_a_letter(void **state)
 {
     (void)state;
     struct scene *scene = scene_open("nowhere", &with_short_grace);
@@ -135,20 +137,20 @@ static void missing_beyond_the_grace_is_refused(void **state)
         scene->producer, scene->in,
         &(struct kafka_client_output){
             .key = span_of_text("k"), .value = span_of_text("for a target"), .headers = control, .header_count = 2});
-    scene->next_offset[0]++;     /* it has to end in the refused topic, so the ledger does not know it */
+    scene->next_offset[0]++;     /* it has to become a letter, so the ledger does not know it */
     send_to(scene, there, 1000); /* behind it in the same lane */
     scene_flush(scene);
     assert_true(scene_await_all(scene, 30000));
-    struct kafka_client_records refused = scene_await_refused(scene, 1, 60000);
-    assert_refused_whole(scene, &refused.items[0], never);
-    kafka_client_records_free(&refused);
+    struct scene_letters letters = scene_letters_await(scene, LETTER_PARKED, 1, 60000);
+    assert_letter(scene, &letters.items[0], never);
+    scene_letters_free(&letters);
     scene_send_delay(scene, 0, 500, true);
     send_to(scene, there, 500); /* the lane goes on */
     scene_flush(scene);
     assert_true(scene_await_all(scene, 10000));
-    refused = scene_read_refused(scene);
-    assert_int_equal(refused.count, 1); /* once */
-    kafka_client_records_free(&refused);
+    letters = scene_letters_read(scene, LETTER_PARKED);
+    assert_int_equal(letters.count, 1); /* once */
+    scene_letters_free(&letters);
     assert_true(tarry_process_metric(scene->process, "tarry_records_refused_total", "unknown_target") == 1);
     scene_finish(scene, 1000, false);
 }
@@ -157,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(missing_target_holds_its_lane_only, scene_teardown),
-        cmocka_unit_test_teardown(missing_beyond_the_grace_is_refused, scene_teardown),
+        cmocka_unit_test_teardown(missing_beyond_the_grace_becomes_a_letter, scene_teardown),
         cmocka_unit_test_teardown(broker_stopped_while_records_come_due, scene_teardown),
     };
     return cmocka_run_group_tests(tests, scene_group_setup, scene_group_teardown);

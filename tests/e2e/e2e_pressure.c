@@ -15,13 +15,6 @@
 #include "tests/support/await.h"
 #include "tests/support/scene.h"
 
-static void assert_none_refused(struct scene *scene)
-{
-    struct kafka_client_records refused = scene_read_refused(scene);
-    assert_int_equal(refused.count, 0);
-    kafka_client_records_free(&refused);
-}
-
 /* Five thousand due in one second, a local queue of a hundred, and a broker that says nothing for 20 s. */
 static void local_queue_full(void **state)
 {
@@ -51,7 +44,7 @@ static void local_queue_full(void **state)
         turns <
         400); /* our own; a thread of librdkafka 2.0.2 spins while all its requests are unanswered and more is queued */
     assert_true(scene_await_all(scene, 60000));
-    assert_none_refused(scene);
+    scene_assert_none_refused(scene);
     scene_finish(scene, 1000, true); /* a request that timed out unanswered may have arrived */
 }
 
@@ -95,7 +88,7 @@ static void held_longer_than_the_poll_interval(void **state)
     assert_int_equal(kafka_client_read(reader, &records, 6000, 60000), 6000);
     kafka_client_records_free(&records);
     kafka_client_reader_close(reader);
-    assert_none_refused(scene);
+    scene_assert_none_refused(scene);
     scene_stop(scene);
     scene_read_topic(scene, held);
     ledger_assert(scene->ledger, false);

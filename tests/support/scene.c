@@ -31,6 +31,7 @@ struct scene_unplaced {
 };
 
 static struct kafka_broker *broker;
+static struct nats_server *nats; /* NULL: no scene has asked for it */
 static struct scene *current; /* open, not yet closed */
 
 /* -------------------------------------------------------------------------------------------------- fixture */
@@ -49,12 +50,22 @@ int scene_group_teardown(void **state)
     (void)state;
     kafka_broker_free(broker);
     broker = NULL;
+    nats_server_free(nats);
+    nats = NULL;
     return 0;
 }
 
 struct kafka_broker *scene_broker(void)
 {
     return broker;
+}
+
+struct nats_server *scene_nats(void)
+{
+    if (nats == NULL) {
+        nats = nats_server_start(NULL);
+    }
+    return nats;
 }
 
 int scene_teardown(void **state)
@@ -73,6 +84,11 @@ int scene_teardown(void **state)
         kafka_broker_restart(broker);
     } else {
         kafka_broker_thaw(broker);
+    }
+    if (nats != NULL && nats_server_pid(nats) == 0) {
+        nats_server_restart(nats);
+    } else if (nats != NULL) {
+        nats_server_thaw(nats);
     }
     return 0;
 }
@@ -110,9 +126,12 @@ void scene_configure_for(struct scene *scene, const struct scene_options *option
     buffer_add_text(&text, "}\n");
     buffer_add_format(&text, "store: {path: \"%s\", max_size: %s, checkpoint: 100ms}\n", own->store_path,
                       options->store_size == NULL ? "1GiB" : options->store_size);
-    buffer_add_format(&text,
-                      "sources:\n  - {topic: %s, dialects: [tarry], refused_topic: %s, default_target: ", scene->in,
-                      scene->refused);
+    buffer_add_format(&text, "nats: {url: \"%s\"", scene->nats_url);
+    add_optional(&text, scene, ", ", options->nats, "");
+    buffer_add_format(&text, "}\ndlq: {stream: %s, parked_stream: %s, subject_prefix: %s, max_bytes: 64MiB", scene->dlq_stream,
+                      scene->parked_stream, scene->subject_prefix);
+    add_optional(&text, scene, ", ", options->dlq, "");
+    buffer_add_format(&text, "}\nsources:\n  - {topic: %s, dialects: [tarry], default_target: ", scene->in);
     add_piece(&text, scene, options->default_target == NULL ? "@-out" : options->default_target);
     add_optional(&text, scene, ", ", options->source, "");
     buffer_add_text(&text, "}\n");
@@ -172,7 +191,10 @@ struct scene *scene_open(const char *name, const struct scene_options *options)
         snprintf(scene->in, sizeof(scene->in), "%.60s-in", scene->prefix);
     }
     snprintf(scene->out, sizeof(scene->out), "%.60s-out", scene->prefix);
-    snprintf(scene->refused, sizeof(scene->refused), "%.60s-refused", scene->prefix);
+    snprintf(scene->dlq_stream, sizeof(scene->dlq_stream), "%.60s_DLQ", scene->prefix);
+    snprintf(scene->parked_stream, sizeof(scene->parked_stream), "%.60s_PARKED", scene->prefix);
+    snprintf(scene->subject_prefix, sizeof(scene->subject_prefix), "%.60s", scene->prefix);
+    scene->nats_url = options->letters ? nats_server_url(scene_nats()) : "nats://127.0.0.1:1"; /* nobody listens there */
     scene->bootstrap = kafka_broker_bootstrap(broker);
     scene->shared_input = options->shared_input;
     scene->partitions = options->partitions == 0 ? 1 : options->partitions;
@@ -385,23 +407,9 @@ void scene_read_topic(struct scene *scene, const char *topic)
     kafka_client_records_free(&records);
 }
 
-struct kafka_client_records scene_read_refused(struct scene *scene)
+void scene_assert_none_refused(struct scene *scene)
 {
-    const char *const topics[] = {scene->refused, NULL};
-    return kafka_client_read_all(scene->bootstrap, topics);
-}
-
-struct kafka_client_records scene_await_refused(struct scene *scene, size_t count, int64_t timeout_ms)
-{
-    const char *const topics[] = {scene->refused, NULL};
-    struct kafka_client_reader *reader = kafka_client_reader_open(scene->bootstrap, topics);
-    struct kafka_client_records records = {NULL, 0, 0};
-    size_t found = kafka_client_read(reader, &records, count, (int)timeout_ms);
-    kafka_client_reader_close(reader);
-    if (found < count) {
-        fail_msg("%zu of %zu records came to the refused topic within %" PRId64 " ms", found, count, timeout_ms);
-    }
-    return records;
+    assert_true(tarry_process_metric(scene->process, "tarry_records_refused_total", NULL) == 0);
 }
 
 bool scene_await_count(struct scene *scene, size_t count, int64_t timeout_ms)

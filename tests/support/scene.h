@@ -12,6 +12,7 @@
 #include "tests/support/kafka_client.h"
 #include "tests/support/kafka_topics.h"
 #include "tests/support/ledger.h"
+#include "tests/support/nats_server.h"
 #include "tests/support/tarry_process.h"
 
 #define SCENE_PARTITIONS_MAX 16
@@ -35,13 +36,21 @@ struct scene_options {
     const char *const *in_settings;   /* of the input topic, NULL-terminated "name=value"; NULL: none */
     bool shared_input;                /* tarry writes to the input topic too: offsets are known at scene_flush only */
     const char *outs[SCENE_OUTS_MAX]; /* output topics made and read beside "<prefix>-out" */
+    bool letters;     /* there is a NATS for dead letters (scene_nats); else tarry finds none, and works without */
+    const char *nats; /* further keys of `nats:`, flow style; NULL: none */
+    const char *dlq;  /* further keys of `dlq:`, flow style; NULL: none */
 };
 
 struct scene {
     char prefix[SCENE_NAME_MAX];
     char in[SCENE_NAME_MAX];
     char out[SCENE_NAME_MAX];
-    char refused[SCENE_NAME_MAX];
+    char dlq_stream[SCENE_NAME_MAX];
+    char parked_stream[SCENE_NAME_MAX];
+    char subject_prefix[SCENE_NAME_MAX];
+    const char *nats_url;      /* of the server; of nobody without letters */
+    const char *nats_user;     /* for the test's own looking: set by tests whose server wants one */
+    const char *nats_password;
     const char *bootstrap;
     int partitions;
     char *folder;
@@ -72,6 +81,9 @@ int scene_group_teardown(void **state);
 int scene_teardown(void **state);
 
 struct kafka_broker *scene_broker(void);
+
+/* The nats-server of all scenes with letters of the program; started with the first. scene_teardown has it run again if a test has stopped it. */
+struct nats_server *scene_nats(void);
 
 /* Makes topics (outputs with LogAppendTime), folder and configuration; starts nothing. */
 struct scene *scene_open(const char *name, const struct scene_options *options);
@@ -124,7 +136,7 @@ struct scene_event {
 /* Produces it (not flushed) and enters it in the ledger. */
 void scene_send(struct scene *scene, const struct scene_event *event);
 
-/* Produces it (not flushed) without entering it in the ledger: it is to be refused, or is none of this test's events. */
+/* Produces it (not flushed) without entering it in the ledger: it is to become a letter, or is none of this test's events. */
 void scene_send_apart(struct scene *scene, const struct scene_event *event);
 
 /* A short event with a value of its own, key "k<partition>". */
@@ -138,11 +150,8 @@ void scene_read(struct scene *scene);
 /* Reads a topic that was made later, from its beginning to its end, into the ledger. Call it once for a topic. */
 void scene_read_topic(struct scene *scene, const char *topic);
 
-/* All that stands in the refused topic. The caller frees it with kafka_client_records_free. */
-struct kafka_client_records scene_read_refused(struct scene *scene);
-
-/* Waits until the refused topic holds `count` records and returns them; fails when it does not within timeout_ms. */
-struct kafka_client_records scene_await_refused(struct scene *scene, size_t count, int64_t timeout_ms);
+/* Fails if tarry, which runs, has refused a record or found one undeliverable. */
+void scene_assert_none_refused(struct scene *scene);
 
 /* Reads on until everything sent has come out; false when it has not within timeout_ms. */
 bool scene_await_all(struct scene *scene, int64_t timeout_ms);

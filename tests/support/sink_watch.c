@@ -77,7 +77,7 @@ static struct record record_of(const struct sink_watch_row *row)
 
 static struct sink_origin origin_of(const struct sink_watch_row *row)
 {
-    return (struct sink_origin){.topic = "in", .partition = 1, .offset = row->offset, .due_ms = row->due_ms, .group = "g"};
+    return (struct sink_origin){.topic = "in", .partition = 1, .offset = row->offset, .due_ms = row->due_ms};
 }
 
 /* Through the row's encoding, as in production. */
@@ -109,22 +109,6 @@ enum sink_result sink_watch_try(struct sink_watch *watch, const struct sink_watc
 void sink_watch_send(struct sink_watch *watch, const struct sink_watch_row *row, enum output_headers style)
 {
     assert_int_not_equal(sink_watch_try(watch, row, style), SINK_FULL);
-}
-
-void sink_watch_send_refused(struct sink_watch *watch, const char *refused_topic, const struct sink_watch_row *row,
-                             const struct refusal *refusal)
-{
-    struct record record = record_of(row);
-    struct buffer buffer = buffer_new(100000000);
-    struct row stored;
-    assert_true(row_encode_refused(&buffer, &record, refusal, NULL));
-    decode(&buffer, &stored);
-    struct sink_origin origin = origin_of(row);
-    struct sink_report *report = room_for_one(watch);
-    enum sink_result result = sink_send_refused(watch->sink, refused_topic, &stored, &origin, &stored.refusal, (void *)++watch->next_token, report);
-    watch->count += result == SINK_FAILED;
-    assert_int_not_equal(result, SINK_FULL);
-    buffer_free(&buffer);
 }
 
 const struct sink_report *sink_watch_until(struct sink_watch *watch, size_t count, int timeout_ms)
@@ -247,7 +231,7 @@ void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row,
     struct row stored;
     assert_true(row_encode(&buffer, &record, &decoded, NULL));
     decode(&buffer, &stored);
-    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .group = "g"};
+    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .due_ms = row->due_ms};
     sink_copy(watch->sink, &stored, &origin);
     buffer_free(&buffer);
 }
@@ -260,7 +244,7 @@ void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_r
     struct row stored;
     assert_true(row_encode_refused(&buffer, &record, refusal, NULL));
     decode(&buffer, &stored);
-    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .group = "g"};
+    struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .due_ms = row->due_ms};
     sink_copy(watch->sink, &stored, &origin);
     buffer_free(&buffer);
 }

@@ -78,9 +78,6 @@ enum sink_result sink_watch_try(struct sink_watch *watch, const struct sink_watc
 /* The same; a full queue fails the test. */
 void sink_watch_send(struct sink_watch *watch, const struct sink_watch_row *row, enum output_headers style);
 
-void sink_watch_send_refused(struct sink_watch *watch, const char *refused_topic, const struct sink_watch_row *row,
-                             const struct refusal *refusal);
-
 /* Polls until there are `count` reports in all; fails the test after timeout_ms. Returns the last. Never more than `count` are there then. */
 const struct sink_report *sink_watch_until(struct sink_watch *watch, size_t count, int timeout_ms);
 

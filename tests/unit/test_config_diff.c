@@ -54,6 +54,14 @@ static void test_changes(void **state)
         {"targets: [{name: a, match: m}]\n", "targets: [{name: a, match: n}]\n", "targets[0].match"},
         {"targets: [{name: a, match: m}]\n", "targets: [{name: b, match: m}]\n", "targets"},
         {"", "targets: [{name: b, match: m}]\n", "targets"},
+        {"targets: [{name: a, match: m}]\n", "targets: [{name: a, match: m, retry: {max_deliver: 4, factor: 1.5, jitter: 0}}]\n",
+         "targets[0].retry.max_deliver! targets[0].retry.factor! targets[0].retry.jitter!"},
+        {"targets: [{name: a, match: m, retry: {factor: 2.00, jitter: 0.20}}]\n", "targets: [{name: a, match: m}]\n", ""},
+        {"", "nack: [{match: x}]\n", "nack"},
+        {"nack: [{match: x}]\n", "nack: [{match: x, family: spring}]\n", "nack[0].family"},
+        {"", "nats: {url: 'nats://n:1', tls: {ca_file: /c}}\ndlq: {stream: S, subject_prefix: p, replicas: 3}\n",
+         "nats.url nats.tls.ca_file dlq.stream dlq.subject_prefix dlq.replicas"},
+        {"dlq: {subject_prefix: p}\n", "dlq: {subject_prefix: p.}\n", ""},
         {"targets: [{name: a, match: m}, {name: b, match: n}]\n",
          "targets: [{name: b, match: n}, {name: a, match: m}]\n", "targets"},
     };
@@ -77,7 +85,6 @@ static void test_changes_of_sources_and_kafka(void **state)
     static const char *const cases[][4] = {
         {"", "in", ", routes: {A: b}", "sources[0].routes"},
         {"", "in", ", max_delay: 1h, output_headers: none", "sources[0].max_delay sources[0].output_headers"},
-        {"", "in", ", refused_topic: x", "sources[0].refused_topic"},
         {"", "in2", "", "sources"},
         {", client.rack: x", "in", "", "kafka.client.rack"},
         {", producer: {client.rack: x}", "in", "", "kafka.producer.client.rack"},

@@ -108,8 +108,8 @@ static void test_every_key_has_its_names(void **state)
     for (size_t i = 0; i < count; i++) {
         bool scalar = keys[i].type != CONFIG_TYPE_MAP && keys[i].type != CONFIG_TYPE_PROPERTIES &&
                       keys[i].type != CONFIG_TYPE_LIST;
-        if (!scalar || keys[i].type == CONFIG_TYPE_PATH) {
-            continue; /* any text is a path */
+        if (!scalar || keys[i].type == CONFIG_TYPE_PATH || keys[i].type == CONFIG_TYPE_TEXT) {
+            continue; /* any text is one */
         }
         char variable[256];
         struct config_table_name path = config_table_path_at(&keys[i], 0);
@@ -117,10 +117,10 @@ static void test_every_key_has_its_names(void **state)
         snprintf(variable, sizeof variable, "%s=? ?", config_table_environment_at(&keys[i], 0).text);
         const char *const environment[] = {variable, NULL};
         struct config_problems problems = {0};
-        assert_null(load(CONFIG_TEXT_LEAST "targets: [{name: n, match: m}]\n", environment, NULL, 0, &problems));
+        assert_null(load(CONFIG_TEXT_LEAST "targets: [{name: n, match: m}]\nnack: [{match: x}]\n", environment, NULL, 0, &problems));
         assert_true(config_text_has(&problems, false, config_table_environment_at(&keys[i], 0).text, "'? ?'"));
         config_problems_free(&problems);
-        assert_null(load(CONFIG_TEXT_LEAST "targets: [{name: n, match: m}]\n", NULL, &setting, 1, &problems));
+        assert_null(load(CONFIG_TEXT_LEAST "targets: [{name: n, match: m}]\nnack: [{match: x}]\n", NULL, &setting, 1, &problems));
         assert_true(config_text_has(&problems, false, "--set it", path.text));
         config_problems_free(&problems);
     }
@@ -130,7 +130,11 @@ static void test_paths_of_flags(void **state)
 {
     static const struct config_setting settings[] = {
         {"sources[0].max_delay", "1h", "--set a"},
-        {"sources.0.refused_topic", "bad", "--set b"},
+        {"targets.0.name", "t", "--set b"},
+        {"targets.0.match", "t.*", "--set b"},
+        {"targets[0].retry.max_deliver", "7", "--set b"},
+        {"nack.0.match", "*.DLT", "--set b"},
+        {"nats.tls.ca_file", "/ca", "--set b"},
         {"sources.0.envelope", "true", "--set c"},
         {"sources.0.routes.A.b", "r", "--set d"},
         {"sources[1].topic", "in2", "--set e"},
@@ -145,7 +149,9 @@ static void test_paths_of_flags(void **state)
     struct config *config = load(CONFIG_TEXT_LEAST, NULL, settings, sizeof settings / sizeof settings[0], &problems);
     assert_non_null(config);
     assert_int_equal(config->sources[0].max_delay_ms, 3600000);
-    assert_string_equal(config->sources[0].refused_topic, "bad");
+    assert_int_equal(config->targets[0].retry.max_deliver, 7);
+    assert_string_equal(config->nacks[0].match, "*.DLT");
+    assert_string_equal(config->nats_tls_ca_file, "/ca");
     assert_string_equal(config->sources[0].routes.items[0].name, "A.b");
     assert_string_equal(config->sources[1].topic, "in2");
     assert_int_equal(config->kafka_common.count, 2);

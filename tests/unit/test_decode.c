@@ -312,6 +312,8 @@ static void records_that_come_round_again(void **state)
     sample_add(&sample, "tarry-due", "1795961574000");
     sample_add(&sample, "tarry-source", "delayed-event/0/5");
     sample_add(&sample, "tarry-due", "1795961574000");
+    sample_add(&sample, "tarry-redelivery", "2"); /* a consumer's failure that came back, or a replay through the delay topic */
+    sample_add(&sample, "tarry-replays", "1");
     sample_add(&sample, "tarry-delay", "1s");
     assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_NONE);
     assert_true(span_equals_text(decoded.id, "delayed-event/0/5"));

@@ -32,11 +32,11 @@ static int group_setup(void **state)
     assert_true(demo_broker_open(&fixture->broker, NULL, &error));
     const struct playground_options options = {.bootstrap = fixture->broker.bootstrap,
                                                .topics = fixture->broker.topics,
-                                               .topic_count = DEMO_BROKER_TOPICS,
+                                               .topic_count = DEMO_BROKER_INVOICES,
                                                .fetch_wait_ms = 2,
                                                .wake_fd = -1};
     assert_true(playground_open(&options, &fixture->playground, &error));
-    fixture->events = demo_events_new(GOOD);
+    fixture->events = demo_events_new(GOOD, DEMO_EVENTS_WRONG_COUNT);
     assert_true(demo_events_send(&fixture->events, &fixture->broker, fixture->playground, &error));
     fixture->sent = calloc(fixture->events.count, sizeof *fixture->sent);
     memcpy(fixture->sent, fixture->events.items, fixture->events.count * sizeof *fixture->sent);
@@ -66,29 +66,46 @@ static int group_teardown(void **state)
 
 /* As tarry would send it on. */
 static struct playground_arrival
-arrival_of(const struct fixture *fixture, const struct demo_event *event, struct record_header *headers)
+arrival_of(const struct fixture *fixture, const struct demo_event *event, struct record_header *header)
 {
-    headers[0] = (struct record_header){span_of_text("trace"), span_of_text(event->key)};
-    headers[1] = (struct record_header){span_of_text("__dlq.errors.reason"), span_of_text("bad_time")};
-    headers[2] = (struct record_header){span_of_text("__dlq.errors.message"), span_of_text("because")};
+    *header = (struct record_header){span_of_text("trace"), span_of_text(event->key)};
     struct span value = {(const uint8_t *)event->value + event->payload_at, event->payload_length};
     return (struct playground_arrival){.topic = fixture->broker.names[event->target],
                                        .record = {.key = span_of_text(event->key),
                                                   .value = value,
-                                                  .headers = headers,
-                                                  .header_count = demo_events_is_wrong(event) ? 3 : 1,
+                                                  .headers = header,
+                                                  .header_count = 1,
                                                   .timestamp = RECORD_TIMESTAMP_CREATE,
                                                   .timestamp_ms = event->due_ms}};
 }
 
+/* As tarry would park it. */
+static struct letter letter_of(const struct demo_event *event)
+{
+    return (struct letter){.reason = LETTER_REASON_BAD_TIME,
+                           .error = span_of_text("because"),
+                           .record = {.key = span_of_text(event->key), .value = span_of_text(event->value)}};
+}
+
+static void arrive(struct fixture *fixture, struct demo_event *event)
+{
+    struct record_header header;
+    struct demo_event *taken = NULL;
+    if (demo_events_is_wrong(event)) {
+        struct letter letter = letter_of(event);
+        taken = demo_events_take_letter(&fixture->events, &letter, event->due_ms + 3);
+    } else {
+        struct playground_arrival arrival = arrival_of(fixture, event, &header);
+        taken = demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms + 3);
+    }
+    assert_ptr_equal(taken, event);
+}
+
 static void arrive_all(struct fixture *fixture, size_t but)
 {
-    struct record_header headers[3];
     for (size_t i = 0; i < fixture->events.count; i++) {
-        struct demo_event *event = &fixture->events.items[i];
-        struct playground_arrival arrival = arrival_of(fixture, event, headers);
         if (i != but) {
-            assert_ptr_equal(demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms + 3), event);
+            arrive(fixture, &fixture->events.items[i]);
         }
     }
 }
@@ -138,9 +155,9 @@ static void test_wrong_one_missing(void **state)
 static void test_early(void **state)
 {
     struct fixture *fixture = *state;
-    struct record_header headers[3];
+    struct record_header header;
     struct demo_event *event = &fixture->events.items[5];
-    struct playground_arrival arrival = arrival_of(fixture, event, headers);
+    struct playground_arrival arrival = arrival_of(fixture, event, &header);
     arrive_all(fixture, 5);
     (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms - 1);
     expect(fixture, false, "10 of 10 left, 1 early");
@@ -150,9 +167,9 @@ static void test_early(void **state)
 static void test_early_by_its_timestamp(void **state)
 {
     struct fixture *fixture = *state;
-    struct record_header headers[3];
+    struct record_header header;
     struct demo_event *event = &fixture->events.items[5];
-    struct playground_arrival arrival = arrival_of(fixture, event, headers);
+    struct playground_arrival arrival = arrival_of(fixture, event, &header);
     arrival.record.timestamp_ms = event->due_ms - 1;
     arrive_all(fixture, 5);
     (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms + 1);
@@ -162,9 +179,9 @@ static void test_early_by_its_timestamp(void **state)
 static void test_altered(void **state)
 {
     struct fixture *fixture = *state;
-    struct record_header headers[3];
+    struct record_header header;
     struct demo_event *event = &fixture->events.items[5];
-    struct playground_arrival arrival = arrival_of(fixture, event, headers);
+    struct playground_arrival arrival = arrival_of(fixture, event, &header);
     arrival.record.value.length--;
     arrive_all(fixture, 5);
     (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms);
@@ -174,28 +191,61 @@ static void test_altered(void **state)
 static void test_good_one_refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct record_header headers[3];
     struct demo_event *event = &fixture->events.items[5];
-    struct playground_arrival arrival = arrival_of(fixture, event, headers);
-    arrival.topic = fixture->broker.names[DEMO_BROKER_REFUSED];
+    struct letter letter = letter_of(event);
     arrive_all(fixture, 5);
-    (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms);
+    assert_ptr_equal(demo_events_take_letter(&fixture->events, &letter, event->due_ms), event);
     assert_int_equal(event->state, DEMO_EVENTS_REFUSED);
     expect(fixture, false, "9 of 10 left");
+}
+
+/* A wrong one is to be kept whole, and to have no target. */
+static void test_letter_altered(void **state)
+{
+    struct fixture *fixture = *state;
+    struct letter letter = letter_of(&fixture->events.items[0]);
+    arrive_all(fixture, 0);
+    letter.record.value.length--;
+    (void)demo_events_take_letter(&fixture->events, &letter, 0);
+    expect(fixture, false, "not as they should be (bytes or topic): 1");
+}
+
+static void test_letter_with_target(void **state)
+{
+    struct fixture *fixture = *state;
+    struct letter letter = letter_of(&fixture->events.items[0]);
+    arrive_all(fixture, 0);
+    letter.target = span_of_text("somewhere");
+    (void)demo_events_take_letter(&fixture->events, &letter, 0);
+    expect(fixture, false, "not as they should be (bytes or topic): 1");
+}
+
+static void test_wrong_one_delivered(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record_header header;
+    struct demo_event *event = &fixture->events.items[0];
+    struct playground_arrival arrival = arrival_of(fixture, event, &header);
+    arrival.topic = fixture->broker.names[DEMO_BROKER_EVENTS];
+    arrive_all(fixture, 0);
+    (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms);
+    expect(fixture, false, "1 of 2 wrong ones refused");
 }
 
 static void test_repeated_and_foreign(void **state)
 {
     struct fixture *fixture = *state;
-    struct record_header headers[3];
+    struct record_header header;
     struct demo_event *event = &fixture->events.items[5];
-    struct playground_arrival arrival = arrival_of(fixture, event, headers);
+    struct playground_arrival arrival = arrival_of(fixture, event, &header);
     arrive_all(fixture, SIZE_MAX);
     (void)demo_events_take(&fixture->events, &fixture->broker, &arrival, event->due_ms + 900);
     assert_int_equal(event->arrived_ms, event->due_ms + 3);
     expect(fixture, true, "delivered more than once: 1");
     arrival.record.key = SPAN_ABSENT;
     assert_null(demo_events_take(&fixture->events, &fixture->broker, &arrival, 0));
+    struct letter letter = {.record = {.key = span_of_text("invoice-001")}};
+    assert_null(demo_events_take_letter(&fixture->events, &letter, 0));
 }
 
 /* What was produced stands in the source topics as it was meant: with its time, its headers, its bytes. */
@@ -255,6 +305,9 @@ int main(void)
         CASE(test_early_by_its_timestamp),
         CASE(test_altered),
         CASE(test_good_one_refused),
+        CASE(test_letter_altered),
+        CASE(test_letter_with_target),
+        CASE(test_wrong_one_delivered),
         CASE(test_repeated_and_foreign),
         CASE(test_produced),
         CASE(test_plan),

@@ -110,39 +110,6 @@ static void test_style_none_and_own_id(void **state)
     kafka_client_records_free(&records);
 }
 
-static void test_refused_record_goes_whole(void **state)
-{
-    struct fixture *fixture = *state;
-    struct sink_watch *watch = open_watch(fixture, NULL);
-    const struct record_header headers[] = {{span_of_text("tarry-delay"), span_of_text("soon")},
-                                            {span_of_text("__dlq.errors.reason"), span_of_text("old")},
-                                            {span_of_text("z"), SPAN_ABSENT}};
-    struct sink_watch_row row = {.target = "out", .partition = -1, .key = span_of_text(""), .value = SPAN_ABSENT, .headers = headers,
-                                 .header_count = 3, .offset = 7, .timestamp_ms = 1234};
-    struct refusal refusal = {.reason = REFUSAL_BAD_TIME};
-    snprintf(refusal.text, sizeof refusal.text, "tarry-delay: soon is no time");
-    sink_watch_send_refused(watch, "other", &row, &refusal);
-    assert_true(sink_watch_until(watch, 1, 20 * SECONDS)->delivered);
-    struct kafka_client_records records = kafka_client_read_all(fixture->bootstrap, (const char *const[]){"other", NULL});
-    assert_int_equal(records.count, 1);
-    const struct kafka_client_record *record = &records.items[0];
-    assert_non_null(record->record.key.data);
-    assert_int_equal(record->record.key.length, 0);
-    assert_null(record->record.value.data);
-    assert_string_equal(kafka_client_header_text(record, "tarry-delay"), "soon");
-    assert_int_equal(kafka_client_header_count(record, "__dlq.errors.reason"), 1);
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.reason"), refusal_name(REFUSAL_BAD_TIME));
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.message"), refusal.text);
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.topic"), "in");
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.partition"), "1");
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.offset"), "7");
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.group"), "g");
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.delivery.count"), "1");
-    assert_string_equal(kafka_client_header_text(record, "__dlq.errors.timestamp"), "1234");
-    assert_int_equal(record->record.header_count, 2 + 8);
-    kafka_client_records_free(&records);
-}
-
 static void test_unknown_topic_is_said_soon(void **state)
 {
     struct fixture *fixture = *state;
@@ -233,12 +200,16 @@ static void test_error_codes(void **state)
         int code;
         unsigned requests; /* that are answered so: a refused batch of one is asked about again, alone, the first time */
         enum delivery_failure failure;
+        const char *reason;
     } cases[] = {
-        {44 /* POLICY_VIOLATION */, 2, DELIVERY_FAULT},
-        {87 /* INVALID_RECORD */, 1, DELIVERY_FAULT},
-        {32 /* INVALID_TIMESTAMP */, 1, DELIVERY_RETRIABLE},
-        {76 /* UNSUPPORTED_COMPRESSION_TYPE */, 1, DELIVERY_RETRIABLE},
-        {29 /* TOPIC_AUTHORIZATION_FAILED: the client remembers it until its next metadata, so last */, 1, DELIVERY_FAULT},
+        {44 /* POLICY_VIOLATION */, 2, DELIVERY_FAULT, "invalid"},
+        {87 /* INVALID_RECORD */, 1, DELIVERY_FAULT, "invalid"},
+        {18 /* RECORD_LIST_TOO_LARGE */, 1, DELIVERY_FAULT, "too_large"},
+        {43 /* UNSUPPORTED_FOR_MESSAGE_FORMAT */, 1, DELIVERY_FAULT, "undeliverable"},
+        {32 /* INVALID_TIMESTAMP */, 1, DELIVERY_RETRIABLE, NULL},
+        {76 /* UNSUPPORTED_COMPRESSION_TYPE */, 1, DELIVERY_RETRIABLE, NULL},
+        {29 /* TOPIC_AUTHORIZATION_FAILED: the client remembers it until its next metadata, so last */, 1, DELIVERY_FAULT,
+         "not_authorised"},
     };
     struct fixture *fixture = *state;
     struct sink_watch *watch = open_watch(fixture, NULL);
@@ -250,6 +221,9 @@ static void test_error_codes(void **state)
         assert_false(report->delivered);
         if (report->failure != cases[i].failure) {
             fail_msg("code %d came back as %d: %s", cases[i].code, (int)report->failure, report->error);
+        }
+        if (cases[i].reason != NULL) {
+            assert_string_equal(report->reason, cases[i].reason);
         }
     }
 }
@@ -365,7 +339,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(test_delivers_with_output_headers),
         WITH(test_style_none_and_own_id),
-        WITH(test_refused_record_goes_whole),
         WITH(test_unknown_topic_is_said_soon),
         WITH(test_partition_that_is_not_there),
         WITH(test_illegal_target),

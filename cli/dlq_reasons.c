@@ -1,0 +1,208 @@
+/* `tarry dlq reasons`: what fails how often. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/dlq_command.h"
+#include "cli/dlq_output_progress.h"
+#include "cli/dlq_output_table.h"
+#include "cli/dlq_reasons_error.h"
+#include "cli/dlq_reasons_table.h"
+#include "cli/dlq_scan.h"
+#include "cli/dlq_verbs.h"
+#include "cli/verbs.h"
+#include "dlq/letter_json.h"
+#include "dlq/subject.h"
+#include "ops/clock.h"
+#include "ops/config_value.h"
+
+#define HOUR_MS INT64_C(3600000)
+#define NAME_MAX_BYTES ((size_t)4096)
+#define JSON_MAX ((size_t)64 * 1024)
+
+const char dlq_reasons_help[] =
+    "tarry dlq reasons [-c FILE] [--by reason|error|target|source|hour] [-o json|jsonl|table] [flags that choose letters]\n"
+    "\n"
+    "Counts letters in groups: how many, which share, when the first and the last failed, and one of them. Changes nothing.\n"
+    "--by reason (default); error: its text, with N for numbers and ids, so that like meets like; target; source: the topic\n"
+    "the record came in by; hour: of the last failure, UTC.\n"
+    "Flags that choose letters: see `tarry dlq --help`.\n"
+    "\n"
+    "  tarry dlq reasons -c tarry.yaml --state parked\n"
+    "  tarry dlq reasons --by error --target orders --since 24h\n";
+
+enum by { BY_REASON, BY_ERROR, BY_TARGET, BY_SOURCE, BY_HOUR };
+static const char *const by_names[] = {"reason", "error", "target", "source", "hour"};
+
+struct reasons {
+    struct dlq_command command;
+    struct dlq_output_progress progress;
+    uint64_t passed;
+    enum by by;
+    struct dlq_reasons_table table;
+    struct buffer name;
+};
+
+static void add_hour(int64_t ms, struct buffer *name)
+{
+    char time[CLOCK_TEXT_SIZE];
+    if (ms < 0) {
+        buffer_add_text(name, "(unknown)");
+        return;
+    }
+    size_t length = clock_text((struct wall_ms){ms - ms % HOUR_MS}, time, sizeof time);
+    const char *minutes = strchr(time, ':');
+    buffer_add(name, time, minutes == NULL ? length : (size_t)(minutes - time));
+    buffer_add_text(name, minutes == NULL ? "" : ":00:00Z");
+}
+
+static void add_name(enum by by, const struct letter *letter, struct buffer *name)
+{
+    switch (by) {
+    case BY_REASON:
+        buffer_add_text(name, letter_reason_name(letter->reason));
+        return;
+    case BY_ERROR:
+        dlq_reasons_error(letter->error, name);
+        buffer_add_text(name, letter->error.length == 0 ? "(none)" : "");
+        return;
+    case BY_TARGET:
+        buffer_add_span(name, letter->target.data == NULL ? span_of_text(SUBJECT_REFUSED) : letter->target);
+        return;
+    case BY_SOURCE:
+        buffer_add_span(name, letter->origin.topic);
+        return;
+    case BY_HOUR:
+        add_hour(letter->last_failure_ms, name);
+        return;
+    }
+}
+
+static bool visit(void *context, const struct dlq_scan_letter *found)
+{
+    struct reasons *reasons = context;
+    buffer_clear(&reasons->name);
+    add_name(reasons->by, found->letter, &reasons->name);
+    dlq_reasons_table_add(&reasons->table, buffer_span(&reasons->name), found->letter, found->state);
+    return true;
+}
+
+static void at(void *context, enum letter_state state, uint64_t sequence)
+{
+    struct reasons *reasons = context;
+    (void)state;
+    (void)sequence;
+    reasons->passed += 1;
+    dlq_output_progress_at(&reasons->progress, reasons->passed, NULL);
+}
+
+/* ----------------------------------------------------------------------------------------------------- printing */
+
+static void print_table(const struct reasons *reasons)
+{
+    const struct dlq_output_column columns[] = {
+        {"count", true, 0}, {"share", true, 0}, {"first", true, 0}, {"last", true, 0}, {"example", false, 0}, {by_names[reasons->by], false, 0},
+    };
+    struct dlq_output_table *table = dlq_output_table_new(&reasons->command.output, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < reasons->table.count; i++) {
+        const struct dlq_reasons_group *group = &reasons->table.groups[i];
+        char count[DLQ_OUTPUT_COUNT_SIZE];
+        char share[16];
+        char first[DLQ_OUTPUT_TIME_SIZE];
+        char last[DLQ_OUTPUT_TIME_SIZE];
+        dlq_output_count(group->count, count);
+        (void)snprintf(share, sizeof share, "%.1f%%", 100.0 * (double)group->count / (double)reasons->table.letters);
+        dlq_output_time(&reasons->command.output, group->first_ms, first);
+        dlq_output_time(&reasons->command.output, group->last_ms, last);
+        const struct span cells[] = {span_of_text(count), span_of_text(share),          span_of_text(first),
+                                     span_of_text(last),  span_of_text(group->example), group->name};
+        dlq_output_table_row(table, cells);
+    }
+    dlq_output_table_end(table);
+}
+
+static void add_time(struct buffer *json, const char *name, int64_t ms)
+{
+    char time[CLOCK_TEXT_SIZE] = "";
+    if (ms >= 0) {
+        (void)clock_text((struct wall_ms){ms}, time, sizeof time);
+    }
+    buffer_add_format(json, ms < 0 ? ",\"%s\":null%s" : ",\"%s\":\"%s\"", name, time);
+}
+
+static void print_json(struct reasons *reasons)
+{
+    struct buffer json = buffer_new(JSON_MAX);
+    for (size_t i = 0; i < reasons->table.count; i++) {
+        const struct dlq_reasons_group *group = &reasons->table.groups[i];
+        buffer_clear(&json);
+        buffer_add_format(&json, "{\"by\":\"%s\",\"group\":", by_names[reasons->by]);
+        letter_json_add_text(&json, group->name);
+        buffer_add_format(&json, ",\"count\":%" PRIu64 ",\"share\":%.4f,\"waiting\":%" PRIu64 ",\"parked\":%" PRIu64, group->count,
+                          (double)group->count / (double)reasons->table.letters, group->of[LETTER_WAITING], group->of[LETTER_PARKED]);
+        add_time(&json, "first", group->first_ms);
+        add_time(&json, "last", group->last_ms);
+        buffer_add_format(&json, ",\"example\":\"%s\"}", group->example);
+        dlq_output_item(&reasons->command.output, buffer_span(&json));
+    }
+    buffer_free(&json);
+}
+
+static int run(struct reasons *reasons)
+{
+    struct error error = {ERROR_NONE, ""};
+    struct dlq_scan_totals totals = {0};
+    struct dlq_scan scan = {.context = &reasons->command.context, .filter = &reasons->command.filter, .visit = visit, .visitor = reasons, .at = at};
+    if (!dlq_scan_look(&reasons->command.context, &reasons->command.filter, &scan.bounds, &error)) {
+        return dlq_context_failed(&reasons->command.context, &error);
+    }
+    uint64_t total = scan.bounds.of[LETTER_WAITING].messages + scan.bounds.of[LETTER_PARKED].messages;
+    reasons->progress = dlq_output_progress_new(reasons->command.output.verb, total);
+    bool done = dlq_scan_run(&scan, &totals, &error);
+    dlq_output_progress_clear(&reasons->progress);
+    if (!done) {
+        return dlq_context_failed(&reasons->command.context, &error); /* half a count would look like a whole one */
+    }
+    dlq_reasons_table_sort(&reasons->table, reasons->by == BY_HOUR);
+    if (reasons->command.output.format == DLQ_OUTPUT_TABLE) {
+        print_table(reasons);
+    } else {
+        print_json(reasons);
+    }
+    if (reasons->table.count == 0) {
+        dlq_command_say_none(&reasons->command);
+    }
+    int code = dlq_scan_exit(&reasons->command.context, &totals);
+    return dlq_output_end(&reasons->command.output) ? code : VERBS_EXIT_FAILED;
+}
+
+static enum options_result take(void *owner, int argc, char **argv, int *index)
+{
+    struct reasons *reasons = owner;
+    const char *value = NULL;
+    unsigned by;
+    if (!options_value(argc, argv, index, "--by", &value)) {
+        return OPTIONS_UNKNOWN;
+    }
+    if (value == NULL || !config_value_choice(value, "reason|error|target|source|hour", &by, NULL)) {
+        dlq_context_say(&reasons->command.context, "--by is %s: give reason, error, target, source or hour",
+                        value == NULL ? "empty" : config_value_show(value).text);
+        return OPTIONS_WRONG;
+    }
+    reasons->by = (enum by)by;
+    return OPTIONS_TAKEN;
+}
+
+int dlq_reasons_run(int argc, char **argv)
+{
+    struct reasons reasons = {.command = dlq_command_new("dlq reasons"), .name = buffer_new(NAME_MAX_BYTES)};
+    int code = dlq_command_flags(&reasons.command, argc, argv, take, &reasons);
+    code = code == VERBS_EXIT_DONE ? dlq_command_open(&reasons.command) : code;
+    if (code == VERBS_EXIT_DONE) {
+        code = run(&reasons);
+    }
+    buffer_free(&reasons.name);
+    dlq_reasons_table_free(&reasons.table);
+    dlq_command_free(&reasons.command);
+    return code;
+}

@@ -1,0 +1,73 @@
+#include "ops/letter_options.h"
+
+#include "bridge/target.h"
+#include "ops/lanes.h"
+
+struct link_options letter_options_link(const struct config *config, const char *name)
+{
+    return (struct link_options){.url = config->nats_url,
+                                 .name = name,
+                                 .user = config->nats_user,
+                                 .password = config->nats_password,
+                                 .token = config->nats_token,
+                                 .credentials_file = config->nats_credentials_file,
+                                 .tls_ca_file = config->nats_tls_ca_file,
+                                 .tls_certificate_file = config->nats_tls_certificate_file,
+                                 .tls_key_file = config->nats_tls_key_file};
+}
+
+struct streams_options letter_options_streams(const struct config *config)
+{
+    return (struct streams_options){.stream = config->dlq_stream,
+                                    .parked_stream = config->dlq_parked_stream,
+                                    .prefix = config->dlq_subject_prefix,
+                                    .replicas = config->dlq_replicas,
+                                    .max_bytes = config->dlq_max_bytes};
+}
+
+/* The first entry of targets that the topic matches; NULL: none. */
+static const struct config_target *target_of(const struct config *config, struct span topic)
+{
+    for (size_t i = 0; i < config->target_count; i++) {
+        if (target_glob_match(config->targets[i].match, topic)) {
+            return &config->targets[i];
+        }
+    }
+    return NULL;
+}
+
+const struct retry_policy *letter_options_retry(const struct config *config, struct span topic)
+{
+    const struct config_target *target = target_of(config, topic);
+    return target == NULL ? &RETRY_DEFAULT : &target->retry;
+}
+
+static bool is_topic(const char *name, struct span topic)
+{
+    return name != NULL && span_equal(span_of_text(name), topic);
+}
+
+bool letter_options_allowed(const struct config *config, struct span topic)
+{
+    if (!target_name_valid(topic)) {
+        return false;
+    }
+    bool allowed = target_of(config, topic) != NULL;
+    for (size_t i = 0; !allowed && i < config->source_count; i++) {
+        const struct config_source *source = &config->sources[i];
+        allowed = is_topic(source->default_target, topic);
+        for (size_t r = 0; !allowed && r < source->routes.count; r++) {
+            allowed = is_topic(source->routes.items[r].value, topic);
+        }
+    }
+    return allowed;
+}
+
+const char *letter_options_label(const struct config *config, struct span topic)
+{
+    if (topic.data == NULL) {
+        return LANES_REFUSED_NAME;
+    }
+    const struct config_target *target = target_of(config, topic);
+    return target == NULL ? LANES_DEFAULT_NAME : target->name;
+}

@@ -1,0 +1,24 @@
+/* From the configuration to what dlq/ asks for; used by the daemon and by the command line. */
+#ifndef TARRY_OPS_LETTER_OPTIONS_H
+#define TARRY_OPS_LETTER_OPTIONS_H
+
+#include "base/span.h"
+#include "dlq/link.h"
+#include "dlq/streams.h"
+#include "ops/config.h"
+#include "scheduler/retry.h"
+
+/* Borrowed from the configuration. `name`: what this connection is for. */
+struct link_options letter_options_link(const struct config *config, const char *name);
+struct streams_options letter_options_streams(const struct config *config);
+
+/* The policy of this topic: of the first entry of targets that it matches, else RETRY_DEFAULT. Never NULL. */
+const struct retry_policy *letter_options_retry(const struct config *config, struct span topic);
+
+/* True when records may go to this topic: it matches targets, or is a default_target or in routes. */
+bool letter_options_allowed(const struct config *config, struct span topic);
+
+/* The label of a target in metrics: the lane's name; "default" for what matches none, "_refused" for an absent topic. Never NULL. */
+const char *letter_options_label(const struct config *config, struct span topic);
+
+#endif

@@ -1,0 +1,159 @@
+/* Exactly once: a batch of letters is a transaction, whose end also commits which ones they were. Until those are removed from the stream no other is begun. */
+#include "base/log.h"
+#include "ops/clock.h"
+#include "ops/redelivery_state.h"
+#include "ops/redelivery_text.h"
+
+#define REPORT_MS 100
+#define LATER_MS 250 /* a batch that was aborted for no record's fault goes again after this */
+
+static int64_t end_timeout_ms(const struct redelivery *redelivery)
+{
+    return redelivery->view.transaction_timeout_ms;
+}
+
+bool redelivery_recall(struct redelivery *redelivery, struct error *error)
+{
+    char text[REDELIVERY_TEXT_SIZE];
+    uint64_t sequences[REDELIVERY_FLIGHTS];
+    size_t count;
+    int64_t created_ms;
+    if (!letter_sink_committed(redelivery->sink, &redelivery->place, REDELIVERY_NATS_TIMEOUT_MS * 2, text, sizeof text, error) ||
+        !redelivery_text_read(text, &created_ms, sequences, REDELIVERY_FLIGHTS, &count, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < count && created_ms == redelivery->created_ms; i++) {
+        redelivery_owe(redelivery, sequences[i]);
+    }
+    return true;
+}
+
+/* Waits until each letter has its answer. False: the time is over, and what has none is thrown out. */
+static bool hear_all(struct redelivery *redelivery)
+{
+    int64_t end_ms = clock_mono().ms + redelivery->send_timeout_ms + end_timeout_ms(redelivery);
+    while (redelivery_count_flights(redelivery, REDELIVERY_STEP_SENT) > 0) {
+        if (clock_mono().ms >= end_ms || redelivery_out_of_time(redelivery)) {
+            return false;
+        }
+        redelivery_collect(redelivery, REPORT_MS);
+    }
+    return true;
+}
+
+/* True: it was in the transaction, and Kafka said why it cannot be; so the next batch is another one. */
+static bool is_culprit(const struct redelivery_flight *flight)
+{
+    bool rests = flight->step == REDELIVERY_STEP_AGAIN && flight->again_ms > flight->entry.not_before_ms;
+    return flight->sent && (flight->step == REDELIVERY_STEP_POST || rests);
+}
+
+/* Nothing of the transaction is there: who was delivered or not heard of goes again, at once if others were at fault. */
+static bool undo(struct redelivery *redelivery, int64_t later_ms)
+{
+    bool culprit = false;
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        culprit = culprit || is_culprit(&redelivery->flights[i]);
+    }
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        struct redelivery_flight *flight = &redelivery->flights[i];
+        bool undone = flight->step == REDELIVERY_STEP_DELIVERED || flight->step == REDELIVERY_STEP_SENT ||
+                      (flight->step == REDELIVERY_STEP_AGAIN && !is_culprit(flight));
+        if (undone) {
+            flight->step = REDELIVERY_STEP_AGAIN;
+            flight->again_ms = culprit ? flight->entry.not_before_ms : later_ms;
+        }
+    }
+    return culprit;
+}
+
+static void take_back(struct redelivery *redelivery)
+{
+    bool culprit = undo(redelivery, clock_wall().ms + LATER_MS);
+    if (!culprit && redelivery->batch_most > 1) {
+        redelivery->batch_most /= 2; /* down to one, of which the reason is its own */
+    }
+}
+
+static size_t delivered_of(const struct redelivery *redelivery, uint64_t sequences[REDELIVERY_FLIGHTS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        if (redelivery->flights[i].step == REDELIVERY_STEP_DELIVERED) {
+            sequences[count++] = redelivery->flights[i].entry.sequence;
+        }
+    }
+    return count;
+}
+
+/* False: whether it is committed is not known: begin anew, and read it. */
+static bool commit(struct redelivery *redelivery, struct error *error)
+{
+    char text[REDELIVERY_TEXT_SIZE];
+    uint64_t sequences[REDELIVERY_FLIGHTS];
+    bool aborted = false;
+    size_t count = delivered_of(redelivery, sequences);
+    (void)redelivery_text_write(redelivery->created_ms, sequences, count, text); /* it fits: most_of */
+    if (letter_sink_commit(redelivery->sink, &redelivery->place, text, end_timeout_ms(redelivery), &aborted, error)) {
+        size_t doubled = redelivery->batch_most * 2;
+        redelivery->batch_most = doubled < REDELIVERY_FLIGHTS ? doubled : REDELIVERY_FLIGHTS;
+        return true;
+    }
+    if (aborted) {
+        log_write(LOG_LEVEL_WARNING, "redelivery", NULL, 0, "a transaction of redelivery was aborted, and goes again: %s", error->text);
+        take_back(redelivery);
+    }
+    return aborted;
+}
+
+static bool all_delivered(const struct redelivery *redelivery)
+{
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        if (redelivery->flights[i].sent && redelivery->flights[i].step != REDELIVERY_STEP_DELIVERED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of a transaction that has records. */
+static bool end(struct redelivery *redelivery, struct error *error)
+{
+    if (hear_all(redelivery) && all_delivered(redelivery)) {
+        return commit(redelivery, error);
+    }
+    take_back(redelivery);
+    return letter_sink_abort(redelivery->sink, end_timeout_ms(redelivery), error);
+}
+
+static bool any_sent(const struct redelivery *redelivery)
+{
+    bool any = false;
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        any = any || redelivery->flights[i].sent;
+    }
+    return any;
+}
+
+static size_t most_of(const struct redelivery *redelivery)
+{
+    size_t room = redelivery_text_room(redelivery->read_from);
+    return redelivery->batch_most < room ? redelivery->batch_most : room;
+}
+
+bool redelivery_transaction(struct redelivery *redelivery, struct error *error)
+{
+    struct waiting_entry first;
+    if (!waiting_first(redelivery->waiting, &first) || first.not_before_ms > clock_wall().ms) {
+        return redelivery_pay(redelivery, error);
+    }
+    if (!letter_sink_begin(redelivery->sink, error) || !redelivery_take(redelivery, most_of(redelivery), error)) {
+        return false;
+    }
+    /* Nacks alone, or letters to be parked: an empty transaction costs no broker anything. */
+    bool ended = any_sent(redelivery) ? end(redelivery, error) : letter_sink_abort(redelivery->sink, end_timeout_ms(redelivery), error);
+    if (!ended) {
+        return false;
+    }
+    return redelivery_settle(redelivery, error);
+}
