@@ -7,14 +7,13 @@
 #define ELLIPSIS "..."
 #define ELLIPSIS_LENGTH 3
 
-/* One row for each range of first bytes of well-formed UTF-8 (table 3-7 of the Unicode standard): the second byte's
+/* One row for each range of first bytes of well-formed UTF-8 beyond ASCII (table 3-7 of the Unicode standard): the second byte's
  * range rules out overlong forms, surrogates and what is beyond U+10FFFF. */
 struct utf8_row {
     uint8_t first_least, first_greatest, length, second_least, second_greatest;
 };
 
 static const struct utf8_row utf8_rows[] = {
-    {0x00, 0x7f, 1, 0x00, 0x00},
     {0xc2, 0xdf, 2, 0x80, 0xbf},
     {0xe0, 0xe0, 3, 0xa0, 0xbf},
     {0xe1, 0xec, 3, 0x80, 0xbf},
@@ -37,11 +36,14 @@ static const struct utf8_row *row_of(uint8_t first)
 
 size_t text_utf8_length(const uint8_t *bytes, size_t length)
 {
+    if (length > 0 && bytes[0] < 0x80) { /* most of what is ever looked at */
+        return 1;
+    }
     const struct utf8_row *row = length == 0 ? NULL : row_of(bytes[0]);
     if (row == NULL || row->length > length) {
         return 0;
     }
-    if (row->length >= 2 && (bytes[1] < row->second_least || bytes[1] > row->second_greatest)) {
+    if (bytes[1] < row->second_least || bytes[1] > row->second_greatest) {
         return 0;
     }
     for (size_t i = 2; i < row->length; i++) {
@@ -52,9 +54,24 @@ size_t text_utf8_length(const uint8_t *bytes, size_t length)
     return row->length;
 }
 
+/* How many bytes at the beginning are ASCII, in steps of eight. */
+static size_t ascii_eights(const uint8_t *bytes, size_t length)
+{
+    size_t count = 0;
+    for (; length - count >= sizeof(uint64_t); count += sizeof(uint64_t)) {
+        uint64_t eight;
+        memcpy(&eight, bytes + count, sizeof(eight));
+        if ((eight & UINT64_C(0x8080808080808080)) != 0) {
+            break;
+        }
+    }
+    return count;
+}
+
 bool text_is_utf8(struct span bytes)
 {
-    for (size_t i = 0; i < bytes.length;) {
+    size_t i = ascii_eights(bytes.data, bytes.length);
+    while (i < bytes.length) {
         size_t length = text_utf8_length(bytes.data + i, bytes.length - i);
         if (length == 0) {
             return false;

@@ -1,5 +1,6 @@
 #include "bridge/admin.h"
 
+#include <stdio.h>
 #include <librdkafka/rdkafka.h>
 
 #include "bridge/kafka_handle.h"
@@ -85,4 +86,20 @@ bool admin_ensure_topic(const struct kafka_property *properties,
     bool done = create(handle, topic, partitions, timeout_ms, created, error);
     kafka_handle_destroy(handle);
     return done;
+}
+
+bool admin_cluster_id(const struct kafka_property *properties, size_t property_count, int timeout_ms, char *id, size_t size, struct error *error)
+{
+    rd_kafka_conf_t *conf = kafka_handle_conf(NULL, 0, properties, property_count, NULL, 0, error);
+    rd_kafka_t *handle = conf == NULL ? NULL : kafka_handle_new(RD_KAFKA_PRODUCER, conf, error);
+    if (handle == NULL) {
+        return false;
+    }
+    char *found = rd_kafka_clusterid(handle, timeout_ms);
+    if (found != NULL) {
+        snprintf(id, size, "%s", found);
+        rd_kafka_mem_free(handle, found);
+    }
+    kafka_handle_destroy(handle);
+    return found != NULL || error_set(error, ERROR_UNAVAILABLE, "no Kafka broker answered (kafka.bootstrap.servers)");
 }

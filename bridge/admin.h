@@ -1,4 +1,4 @@
-/* The few administrative calls: topics made. Blocking, bounded by timeout_ms; for the demo and tests. */
+/* The few administrative calls: topics made, the cluster's id. Blocking, bounded by some more than timeout_ms; for the command line, the demo and tests. */
 #ifndef TARRY_BRIDGE_ADMIN_H
 #define TARRY_BRIDGE_ADMIN_H
 
@@ -13,5 +13,8 @@ bool admin_ensure_topic(const struct kafka_property *properties,
                         int timeout_ms,
                         bool *created,
                         struct error *error);
+
+/* The id of the cluster, with NUL, cut to `size`. ERROR_INVALID: a property that librdkafka refuses; ERROR_UNAVAILABLE: no broker answered in time. */
+bool admin_cluster_id(const struct kafka_property *properties, size_t property_count, int timeout_ms, char *id, size_t size, struct error *error);
 
 #endif

@@ -14,15 +14,7 @@
 #define CLOSE_MS 5000
 #define SLICE_MS 50 /* between two looks whether the transaction has failed, or at the other producer */
 
-/* Why: bridge/sink_open.c. */
-static const struct kafka_handle_setting defaults[] = {
-    {"partitioner", "murmur2_random"},
-    {"linger.ms", "1"},
-    {"topic.metadata.propagation.max.ms", "1000"},
-    {"topic.metadata.refresh.interval.ms", "5000"},
-    {"reconnect.backoff.max.ms", "2000"},
-    {"message.max.bytes", "67108864"},
-};
+#define LINGER_MS 1
 
 static const struct kafka_handle_setting fixed[] = {
     {"enable.idempotence", "true"},
@@ -153,12 +145,28 @@ static bool finish(const struct letter_sink *sink, rd_kafka_conf_t *conf, bool a
            (sink->transactional_id == NULL || make_transactional(sink, conf, error));
 }
 
+static rd_kafka_conf_t *new_conf(const struct letter_sink *sink, struct error *error)
+{
+    char linger[24];
+    snprintf(linger, sizeof linger, "%" PRId64, sink->linger_ms);
+    /* Why: bridge/sink_open.c. */
+    const struct kafka_handle_setting defaults[] = {
+        {"partitioner", "murmur2_random"},
+        {"linger.ms", linger},
+        {"topic.metadata.propagation.max.ms", "1000"},
+        {"topic.metadata.refresh.interval.ms", "5000"},
+        {"reconnect.backoff.max.ms", "2000"},
+        {"message.max.bytes", "67108864"},
+    };
+    return kafka_handle_conf(defaults, sizeof defaults / sizeof defaults[0], sink->properties, sink->property_count, fixed, sizeof fixed / sizeof fixed[0],
+                             error);
+}
+
 bool letter_sink_open_way(struct letter_sink *sink, size_t way, struct error *error)
 {
     struct letter_sink_producer *producer = &sink->producers[way];
     *producer = (struct letter_sink_producer){.sink = sink, .alone = way > 0 || sink->transactional_id != NULL};
-    rd_kafka_conf_t *conf = kafka_handle_conf(defaults, sizeof defaults / sizeof defaults[0], sink->properties, sink->property_count, fixed,
-                                              sizeof fixed / sizeof fixed[0], error);
+    rd_kafka_conf_t *conf = new_conf(sink, error);
     if (conf == NULL) {
         return false;
     }
@@ -181,6 +189,7 @@ static void keep_options(struct letter_sink *sink, const struct letter_sink_opti
     }
     sink->transaction_timeout_ms = options->transaction_timeout_ms;
     sink->send_timeout_ms = options->send_timeout_ms;
+    sink->linger_ms = options->linger_ms > 0 ? options->linger_ms : LINGER_MS;
     sink->properties = memory_new(options->property_count, sizeof *sink->properties);
     sink->property_count = options->property_count;
     for (size_t i = 0; i < options->property_count; i++) {

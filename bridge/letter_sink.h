@@ -20,6 +20,7 @@ struct letter_sink_options {
     const char *transactional_id;  /* NULL: no transactions */
     int64_t transaction_timeout_ms;
     int64_t send_timeout_ms;       /* a record not acknowledged by then is reported as retriable */
+    int64_t linger_ms;             /* unless the properties say otherwise; 0: 1 ms, for who waits for each batch */
 };
 
 /* ERROR_INVALID: a property librdkafka refuses (named). Does not wait for a broker. The options are copied. */

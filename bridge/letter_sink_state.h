@@ -22,6 +22,7 @@ struct letter_sink {
     char *transactional_id; /* NULL: no transactions */
     int64_t transaction_timeout_ms;
     int64_t send_timeout_ms;
+    int64_t linger_ms;
     size_t pending;    /* taken, and not yet polled */
     struct letter_sink_report *reports; /* made by callbacks, not yet polled: a ring */
     size_t report_first;

@@ -90,10 +90,11 @@ static void add_targets(struct buffer *text, const struct demo_broker *broker)
                       DEMO_PLACE_BACKOFF_MS);
 }
 
-/* Without a NATS of its own the demo must not find the user's: nobody listens at port 1. */
+/* Without a NATS of its own the demo must not find the user's: nobody listens at port 1. tarry is ready before its streams are, and the demo is not
+ * patient. */
 static void add_nats(struct buffer *text, const char *nats)
 {
-    buffer_add_format(text, "nats: {url: \"%s\"}\ndlq: {max_bytes: 16MiB}\n", nats == NULL ? "nats://127.0.0.1:1" : nats);
+    buffer_add_format(text, "nats: {url: \"%s\"}\ndlq: {max_bytes: 16MiB, retry_later: 500ms}\n", nats == NULL ? "nats://127.0.0.1:1" : nats);
 }
 
 static bool write_file(const char *path, struct span bytes, struct error *error)

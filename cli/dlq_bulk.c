@@ -170,6 +170,10 @@ int dlq_bulk_begin(struct dlq_bulk *bulk, const struct dlq_job_words *options)
             dlq_job_add_word(&bulk->job.options, options->items[i]);
         }
     }
+    int code = dlq_context_own(&bulk->command.context);
+    if (code != VERBS_EXIT_DONE) {
+        return code;
+    }
     return dlq_work_begin(&bulk->work, &bulk->command.context, &bulk->job, &error) ? VERBS_EXIT_DONE : dlq_context_failed(&bulk->command.context, &error);
 }
 

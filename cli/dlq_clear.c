@@ -146,7 +146,7 @@ int dlq_clear_work(struct dlq_bulk *bulk, enum dlq_settle_way way, const char *d
                             .visitor = &clear,
                             .at = at};
     struct dlq_scan_totals totals;
-    clear.settle = dlq_settle_new(&bulk->command.context, NULL, ON_THEIR_WAY_MAX);
+    clear.settle = dlq_settle_new(&bulk->command.context, NULL, &bulk->job.bounds, ON_THEIR_WAY_MAX);
     bool read = dlq_scan_run(&scan, &totals, &error);
     clear.damaged = totals.damaged;
     come_home(&clear);

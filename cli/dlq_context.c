@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bridge/admin.h"
 #include "cli/verbs.h"
 #include "ops/clock.h"
 #include "ops/config_value.h"
 #include "ops/letter_options.h"
+#include "scheduler/metadata.h"
 
 #define CONNECT_MS 3000 /* a person waits for it */
 #define LOOK_MS 100
+#define KAFKA_MS 3000
 
 /* What only a daemon needs. Targets and routes count: they say where letters may go. */
 static const char *const daemon_only[] = {"instance:", "advertise:", "sources:", "store.", "http.", "memory.", "copy_forward.", NULL};
@@ -54,7 +57,7 @@ int dlq_context_open(struct dlq_context *context)
     if (code != VERBS_EXIT_DONE) {
         return code;
     }
-    context->streams = letter_options_streams(context->config);
+    context->streams = letter_options_streams(context->config, NULL);
     streams_large(&context->streams, context->large);
     streams_jobs(&context->streams, context->jobs);
     struct link_options link = letter_options_link(context->config, "tarry dlq");
@@ -63,6 +66,26 @@ int dlq_context_open(struct dlq_context *context)
         return VERBS_EXIT_CONFIG;
     }
     return wait_for_link(context->link, &error) ? VERBS_EXIT_DONE : dlq_context_failed(context, &error);
+}
+
+int dlq_context_own(struct dlq_context *context)
+{
+    struct error error = {ERROR_NONE, ""};
+    const struct config *config = context->config;
+    char cluster[METADATA_CLUSTER_MAX];
+    if (context->streams.owner != NULL) {
+        return VERBS_EXIT_DONE;
+    }
+    if (!admin_cluster_id(config->kafka_producer.items, config->kafka_producer.count, KAFKA_MS, cluster, sizeof cluster, &error)) {
+        dlq_context_say(context, "whose letters these are is not checked: %s", error.text);
+        return VERBS_EXIT_DONE;
+    }
+    letter_options_owner(config, cluster, context->owner);
+    context->streams.owner = context->owner;
+    struct streams_findings findings;
+    bool usable = streams_ensure(context->link, &context->streams, DLQ_CONTEXT_TIMEOUT_MS, &findings, &error);
+    /* whatever else is wrong with them is no reason not to empty or mend them */
+    return usable || !findings.foreign ? VERBS_EXIT_DONE : dlq_context_failed(context, &error);
 }
 
 void dlq_context_close(struct dlq_context *context)

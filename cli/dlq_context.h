@@ -15,6 +15,7 @@
 #include "dlq/letter.h"
 #include "dlq/link.h"
 #include "dlq/streams.h"
+#include "ops/letter_options.h"
 
 #define DLQ_CONTEXT_TIMEOUT_MS 10000 /* for one request to NATS, and for the connection to come up */
 
@@ -23,6 +24,7 @@ struct dlq_context {
     struct config *config; /* from dlq_context_load on */
     struct link *link;     /* from dlq_context_open on, as what follows */
     struct streams_options streams;
+    char owner[LETTER_OPTIONS_OWNER_SIZE]; /* what streams.owner points to, once dlq_context_own has found it out */
     char large[STREAMS_NAME_SIZE];
     char jobs[STREAMS_NAME_SIZE];
 };
@@ -39,6 +41,13 @@ int dlq_context_load(struct dlq_context *context);
 /* Loads the configuration unless that was done, connects, and waits until NATS is there. 0, or the code to exit with, told: 78, 4 (NATS refuses us), 69 (it
  * cannot be reached). Makes no stream. */
 int dlq_context_open(struct dlq_context *context);
+
+/*
+ * Before the first change, after dlq_context_open: makes sure that the streams are not another owner's, and makes those that are absent. Asks Kafka which
+ * cluster it is; when it does not answer (some seconds), that is told and the owner is not compared: what is done on NATS alone has to be possible then, too.
+ * 0, or the code to exit with, told. Again: nothing is done.
+ */
+int dlq_context_own(struct dlq_context *context);
 
 /* Closes and frees; any state, any number of times. */
 void dlq_context_close(struct dlq_context *context);

@@ -35,6 +35,7 @@ struct edit {
     uint64_t found;
     enum letter_state state;
     uint64_t sequence;
+    int64_t created_ms; /* of its stream */
     bool apart;
     char old_id[LETTER_ID_SIZE];
     struct error error;
@@ -90,6 +91,7 @@ static int find(struct edit *edit)
     if (edit->error.code != ERROR_NONE) {
         return dlq_context_failed(scan.context, &edit->error);
     }
+    edit->created_ms = scan.bounds.of[edit->state].created_ms;
     if (edit->found == 1) {
         return VERBS_EXIT_DONE;
     }
@@ -121,7 +123,8 @@ static bool remove_old(struct edit *edit, struct error *error)
     if (edit->apart) {
         dlq_apart_add(&apart, edit->old_id);
     }
-    bool removed = reader_remove(context->link, dlq_context_stream(context, edit->state), &edit->sequence, 1, DLQ_CONTEXT_TIMEOUT_MS, &gone, error) &&
+    const struct reader_stream stream = {dlq_context_stream(context, edit->state), edit->created_ms};
+    bool removed = reader_remove(context->link, &stream, &edit->sequence, 1, DLQ_CONTEXT_TIMEOUT_MS, &gone, error) &&
                    dlq_apart_sweep(&apart, context, error);
     dlq_apart_free(&apart);
     return removed;
@@ -163,7 +166,8 @@ static int change(struct edit *edit)
         return VERBS_EXIT_FAILED;
     }
     if (edit->execute) {
-        return post(edit, &letter);
+        int code = dlq_context_own(&edit->command.context);
+        return code == VERBS_EXIT_DONE ? post(edit, &letter) : code;
     }
     dlq_context_say(&edit->command.context, "nothing was done: --execute parks this copy of %s", edit->old_id);
     return VERBS_EXIT_DONE;

@@ -200,6 +200,10 @@ static int write_fresh(struct import *import)
     struct error error = {ERROR_NONE, ""};
     struct dlq_import_post *post = NULL;
     const struct dlq_context *context = &import->command.context;
+    int owned = dlq_context_own(&import->command.context);
+    if (owned != VERBS_EXIT_DONE) {
+        return owned;
+    }
     struct dlq_output_progress progress = dlq_output_progress_new(import->command.output.verb, import->letters);
     bool going = dlq_import_lines_rewind(&import->lines, &error) && dlq_import_post_new(context, &post, &error);
     while (going) {

@@ -14,10 +14,13 @@
 
 #define PAUSE_FIRST_MS 200
 #define PAUSE_MOST_MS 10000
+#define GATHER_MS 10
+#define GATHER_LETTERS 500
 
 struct dlq_settle {
     const struct dlq_context *context;
     const struct dlq_filter *filter;
+    const struct dlq_scan_bounds *bounds;
     pthread_t thread;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
@@ -50,12 +53,22 @@ static void pause_ms(struct dlq_settle *settle, int64_t ms)
     }
 }
 
+/* One request for many costs NATS hardly more than for one: once there is something to do, some more is waited for. */
+static void gather(struct dlq_settle *settle)
+{
+    int64_t deadline_ms = clock_mono().ms + GATHER_MS;
+    while (settle->letters < GATHER_LETTERS && settle->count < settle->most && !settle->ending && clock_mono().ms < deadline_ms) {
+        wait_until(settle, deadline_ms);
+    }
+}
+
 /* Copies the oldest items; they stay in the ring until they are settled. */
 static size_t take(struct dlq_settle *settle, struct dlq_settle_item *items)
 {
     while (settle->count == 0 && !settle->ending) {
         (void)pthread_cond_wait(&settle->changed, &settle->lock);
     }
+    gather(settle);
     size_t count = settle->count < DLQ_SETTLE_BATCH_MAX ? settle->count : DLQ_SETTLE_BATCH_MAX;
     for (size_t i = 0; i < count; i++) {
         items[i] = settle->items[(settle->first + i) % settle->most];
@@ -120,7 +133,7 @@ static void *run(void *argument)
     struct dlq_settle *settle = argument;
     signals_block_in_thread();
     (void)pthread_setname_np(pthread_self(), "tarry-settle");
-    struct dlq_settle_batch *batch = dlq_settle_batch_new(settle->context, settle->filter);
+    struct dlq_settle_batch *batch = dlq_settle_batch_new(settle->context, settle->filter, settle->bounds);
     (void)pthread_mutex_lock(&settle->lock);
     while (!settle->ending) {
         size_t count = take(settle, dlq_settle_batch_items(batch));
@@ -135,10 +148,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-struct dlq_settle *dlq_settle_new(const struct dlq_context *context, const struct dlq_filter *filter, size_t most)
+struct dlq_settle *dlq_settle_new(const struct dlq_context *context, const struct dlq_filter *filter, const struct dlq_scan_bounds *bounds, size_t most)
 {
     struct dlq_settle *settle = memory_new(1, sizeof *settle);
     settle->filter = filter;
+    settle->bounds = bounds;
     settle->context = context;
     settle->most = most;
     settle->items = memory_new(most, sizeof *settle->items);

@@ -14,6 +14,7 @@
 #include "cli/dlq_apart.h"
 #include "cli/dlq_context.h"
 #include "cli/dlq_filter.h"
+#include "cli/dlq_scan.h"
 
 enum dlq_settle_way {
     DLQ_SETTLE_REMOVE,  /* done with: take it out */
@@ -42,9 +43,9 @@ struct dlq_settle_counts {
 
 struct dlq_settle;
 
-/* `most`: items put and not settled yet. `filter`: of the scan, for DLQ_SETTLE_REMOVE_BEFORE; NULL: that is not put. Context and filter outlive it, and the link
- * is up. Never NULL. */
-struct dlq_settle *dlq_settle_new(const struct dlq_context *context, const struct dlq_filter *filter, size_t most);
+/* `most`: items put and not settled yet. `filter`: of the scan, for DLQ_SETTLE_REMOVE_BEFORE; NULL: that is not put. `bounds`: of the streams that the
+ * sequences speak of. Context, filter and bounds outlive it, and the link is up. Never NULL. */
+struct dlq_settle *dlq_settle_new(const struct dlq_context *context, const struct dlq_filter *filter, const struct dlq_scan_bounds *bounds, size_t most);
 
 /* Copies the item. False: there is no room: dlq_settle_wait. */
 bool dlq_settle_put(struct dlq_settle *settle, const struct dlq_settle_item *item);

@@ -15,27 +15,31 @@
 
 /* nats-server before 2.10 reads a stream's blocks anew for each request that removes a run of a subject, which can take longer than one request for each
  * message. Which one it is shows soon. */
-#define SLOW_PER_LETTER_US 100
-#define SLOW_BASE_US 10000
+#define SLOW_PER_LETTER_US 50
+#define SLOW_BASE_US 50000 /* a busy server takes as long for anything */
 #define SLOW_TIMES 3
+#define SLOW_LETTERS 10000 /* removed singly before it is tried again: it may only have been busy */
 
 enum step { TO_POST, TO_REMOVE, TO_REMOVE_BEFORE, SETTLED };
 
 struct dlq_settle_batch {
     const struct dlq_context *context;
     const struct dlq_filter *filter;
+    const struct dlq_scan_bounds *bounds;
     struct mailer *mailer;
     struct dlq_settle_item items[DLQ_SETTLE_BATCH_MAX];
     enum step steps[DLQ_SETTLE_BATCH_MAX];
     size_t count;
     unsigned slow; /* requests for many, one after the other, that took too long */
+    size_t singly; /* letters removed singly since */
     struct buffer bytes[POSTED_MAX];
 };
 
-struct dlq_settle_batch *dlq_settle_batch_new(const struct dlq_context *context, const struct dlq_filter *filter)
+struct dlq_settle_batch *dlq_settle_batch_new(const struct dlq_context *context, const struct dlq_filter *filter, const struct dlq_scan_bounds *bounds)
 {
     struct dlq_settle_batch *batch = memory_new(1, sizeof *batch);
     batch->filter = filter;
+    batch->bounds = bounds;
     batch->context = context;
     batch->mailer = mailer_new(context->link, &context->streams);
     for (size_t i = 0; i < POSTED_MAX; i++) {
@@ -87,6 +91,11 @@ static void count_settled(const struct dlq_settle_item *item, struct dlq_settle_
     }
 }
 
+static struct reader_stream stream_of(const struct dlq_settle_batch *batch, enum letter_state state)
+{
+    return (struct reader_stream){dlq_context_stream(batch->context, state), batch->bounds->of[state].created_ms};
+}
+
 static void remove_from(struct dlq_settle_batch *batch, enum letter_state state, struct dlq_settle_counts *counts, struct dlq_apart *apart, struct error *error)
 {
     uint64_t sequences[DLQ_SETTLE_BATCH_MAX];
@@ -100,8 +109,8 @@ static void remove_from(struct dlq_settle_batch *batch, enum letter_state state,
         }
     }
     struct error own = {ERROR_NONE, ""};
-    const char *stream = dlq_context_stream(batch->context, state);
-    if (count > 0 && !reader_remove(batch->context->link, stream, sequences, count, DLQ_CONTEXT_TIMEOUT_MS, gone, &own)) {
+    const struct reader_stream stream = stream_of(batch, state);
+    if (count > 0 && !reader_remove(batch->context->link, &stream, sequences, count, DLQ_CONTEXT_TIMEOUT_MS, gone, &own)) {
         note(error, &own);
     }
     for (size_t i = 0; i < count; i++) {
@@ -109,6 +118,10 @@ static void remove_from(struct dlq_settle_batch *batch, enum letter_state state,
             batch->steps[which[i]] = SETTLED;
             count_settled(&batch->items[which[i]], counts, apart);
         }
+    }
+    batch->singly += count;
+    if (batch->slow == SLOW_TIMES && batch->singly >= SLOW_LETTERS) {
+        batch->slow = SLOW_TIMES - 1;
     }
 }
 
@@ -128,7 +141,8 @@ static void remove_before(struct dlq_settle_batch *batch, enum letter_state stat
     uint64_t start_us = clock_mono_us();
     uint64_t letters = counts->removed;
     dlq_scan_subject(batch->context, batch->filter, state, subject);
-    if (!reader_remove_before(batch->context->link, dlq_context_stream(batch->context, state), subject, before, DLQ_CONTEXT_TIMEOUT_MS, &own)) {
+    const struct reader_stream stream = stream_of(batch, state);
+    if (!reader_remove_before(batch->context->link, &stream, subject, before, DLQ_CONTEXT_TIMEOUT_MS, &own)) {
         note(error, &own);
         return;
     }
@@ -140,7 +154,8 @@ static void remove_before(struct dlq_settle_batch *batch, enum letter_state stat
     }
     letters = counts->removed - letters;
     bool slow = clock_mono_us() - start_us > SLOW_BASE_US + letters * SLOW_PER_LETTER_US;
-    batch->slow = batch->slow >= SLOW_TIMES ? SLOW_TIMES : slow ? batch->slow + 1 : 0;
+    batch->slow = !slow ? 0 : batch->slow < SLOW_TIMES ? batch->slow + 1 : SLOW_TIMES;
+    batch->singly = 0;
 }
 
 bool dlq_settle_batch_prefers_single(const struct dlq_settle_batch *batch)

@@ -8,8 +8,8 @@
 
 struct dlq_settle_batch;
 
-/* Never NULL. Context and filter (of the scan; may be NULL as at dlq_settle_new) outlive it. */
-struct dlq_settle_batch *dlq_settle_batch_new(const struct dlq_context *context, const struct dlq_filter *filter);
+/* Never NULL. Context, filter (of the scan; may be NULL as at dlq_settle_new) and bounds outlive it. */
+struct dlq_settle_batch *dlq_settle_batch_new(const struct dlq_context *context, const struct dlq_filter *filter, const struct dlq_scan_bounds *bounds);
 void dlq_settle_batch_free(struct dlq_settle_batch *batch);
 
 /* Room for DLQ_SETTLE_BATCH_MAX items, to be filled in before dlq_settle_batch_begin. */

@@ -193,10 +193,21 @@ bool letter_decode(struct span bytes, struct letter *letter, struct error *error
     return true;
 }
 
+/* Characters at the beginning that stay as they are, and are a byte each. */
+static size_t plain_run(struct span text)
+{
+    size_t count = 0;
+    while (count < text.length && text.data[count] >= 0x20 && text.data[count] < 0x7F) {
+        count++;
+    }
+    return count;
+}
+
 void letter_set_error(struct letter *letter, struct span text, char room[LETTER_ERROR_MAX])
 {
-    size_t written = 0;
-    for (size_t at = 0; at < text.length;) {
+    size_t written = plain_run((struct span){text.data, text.length < LETTER_ERROR_MAX ? text.length : LETTER_ERROR_MAX});
+    memcpy(room, text.data == NULL ? (const void *)"" : text.data, written);
+    for (size_t at = written; at < text.length;) {
         size_t length = text_utf8_length(text.data + at, text.length - at);
         bool kept = length > 0 && !letter_text_control(text.data + at, length);
         size_t needed = kept ? length : 1;

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "dlq/link_inner.h"
 
 #define RETRY_LEAST_MS 100
 #define RETRY_MOST_MS 2000
+#define CLOSE_MS 5000
 #define LOOK_MS 1000 /* how often a connection is looked at whose writing failed behind our back */
 
 static struct timespec after_ms(int64_t ms)
@@ -196,10 +198,15 @@ void link_close(struct link *link)
     pthread_mutex_unlock(&link->lock);
     pthread_join(link->thread, NULL);
     /* the last callback of a closed connection may be under way */
+    struct timespec at = after_ms(CLOSE_MS);
     pthread_mutex_lock(&link->lock);
-    while (link->living > 0) {
-        pthread_cond_wait(&link->changed, &link->lock);
+    while (link->living > 0 && wait_until(link, &at)) {
     }
+    int left = (int)link->living;
     pthread_mutex_unlock(&link->lock);
-    free_link(link);
+    if (left == 0) {
+        free_link(link);
+    } else {
+        log_write(LOG_LEVEL_ERROR, "nats_left_behind", NULL, 0, "a connection to NATS was closed while something still used it: it is left behind");
+    }
 }

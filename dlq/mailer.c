@@ -106,11 +106,13 @@ static size_t prepare(struct mailer *mailer, struct mailer_item *items, size_t c
 
 static void nothing_known(struct mailer_item *items, size_t count, const char *text)
 {
+    size_t size = strnlen(text, sizeof items->error - 1);
     for (size_t i = 0; i < count; i++) {
         items[i].result = MAILER_UNAVAILABLE;
         items[i].duplicate = false;
         items[i].sequence = 0;
-        snprintf(items[i].error, sizeof items[i].error, "%s", text);
+        memcpy(items[i].error, text, size);
+        items[i].error[size] = '\0';
     }
 }
 

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dlq/letter_text.h"
 #include "dlq/mailer_state.h"
 
-#define SEQUENCE_MOST 9007199254740992.0 /* what a JSON number of cJSON holds exactly: 2^53 */
+#define SEQUENCE_MOST 9007199254740992 /* what a JSON number of cJSON holds exactly: 2^53 */
 
 /* JetStream's numbers of errors that pass. */
 #define NO_LEADER_FIRST 10004
@@ -55,15 +56,41 @@ static void read_error(const cJSON *error, struct mailer_answer *answer)
              number == WRONG_STREAM ? ": another stream takes this subject" : "");
 }
 
+/* {"stream":"NAME", "seq":N}, as nats-server writes nearly all of them: read without a tree. False: some other answer. */
+static bool read_plain(struct span answer, uint64_t *sequence)
+{
+    static const char start[] = "{\"stream\":\"";
+    static const char middle[] = "\", \"seq\":";
+    const size_t start_length = sizeof start - 1;
+    const size_t middle_length = sizeof middle - 1;
+    if (answer.length < start_length || memcmp(answer.data, start, start_length) != 0) {
+        return false;
+    }
+    const uint8_t *end = answer.data + answer.length;
+    const uint8_t *quote = memchr(answer.data + start_length, '"', answer.length - start_length);
+    if (quote == NULL || (size_t)(end - quote) <= middle_length || memcmp(quote, middle, middle_length) != 0 || end[-1] != '}') {
+        return false;
+    }
+    const uint8_t *digits = quote + middle_length;
+    int64_t number = 0;
+    bool read = letter_text_number((struct span){digits, (size_t)(end - 1 - digits)}, 1, SEQUENCE_MOST, &number);
+    *sequence = (uint64_t)number;
+    return read;
+}
+
 void mailer_answer_read(const char *bytes, size_t length, struct mailer_answer *answer)
 {
     memset(answer, 0, sizeof *answer);
+    if (bytes != NULL && read_plain((struct span){(const uint8_t *)bytes, length}, &answer->sequence)) {
+        answer->kind = MAILER_ANSWER_KEPT;
+        return;
+    }
     cJSON *root = cJSON_ParseWithLength(bytes == NULL ? "" : bytes, length);
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
     const cJSON *sequence = cJSON_GetObjectItemCaseSensitive(root, "seq");
     if (error != NULL) {
         read_error(error, answer);
-    } else if (cJSON_IsNumber(sequence) && sequence->valuedouble >= 1 && sequence->valuedouble <= SEQUENCE_MOST) {
+    } else if (cJSON_IsNumber(sequence) && sequence->valuedouble >= 1 && sequence->valuedouble <= (double)SEQUENCE_MOST) {
         answer->sequence = (uint64_t)sequence->valuedouble;
         bool duplicate = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "duplicate"));
         answer->kind = duplicate ? MAILER_ANSWER_DUPLICATE : MAILER_ANSWER_KEPT;

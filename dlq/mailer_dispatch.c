@@ -8,7 +8,7 @@
 #include "dlq/mailer_state.h"
 #include "dlq/subject.h"
 
-#define WINDOW_MESSAGES 512
+#define WINDOW_MESSAGES 1024
 #define WINDOW_BYTES (4u << 20) /* one message is always let in */
 #define ANSWER_MS 2000          /* unanswered as long, it is sent again */
 #define LATER_MS 250            /* before asking again a stream that has no leader or is not there */
@@ -36,7 +36,10 @@ static void settle(struct dispatch *dispatch, struct mailer_message *message, en
     }
     message->stage = MAILER_STAGE_DONE;
     message->item->result = result;
-    snprintf(message->item->error, sizeof message->item->error, "%s", text);
+    message->item->error[0] = '\0';
+    if (text[0] != '\0') {
+        snprintf(message->item->error, sizeof message->item->error, "%s", text);
+    }
     dispatch->open--;
 }
 
@@ -55,7 +58,7 @@ static bool body_of(struct dispatch *dispatch, const struct mailer_message *mess
 
 static natsStatus publish(struct dispatch *dispatch, const struct mailer_message *message, struct span body)
 {
-    const struct mailer *mailer = dispatch->mailer;
+    struct mailer *mailer = dispatch->mailer;
     char subject[SUBJECT_SIZE];
     char reply[sizeof mailer->inbox + 64];
     char id[MAILER_ID_SIZE];
@@ -77,7 +80,7 @@ static natsStatus publish(struct dispatch *dispatch, const struct mailer_message
     if (status == NATS_OK) {
         status = natsConnection_PublishMsg(link_connection(mailer->session), made);
     }
-    natsMsg_Destroy(made);
+    link_spent_add(&mailer->spent, made);
     return status;
 }
 
@@ -240,7 +243,7 @@ static void receive(struct dispatch *dispatch)
                 mailer_answer_read(natsMsg_GetData(got), (size_t)natsMsg_GetDataLength(got), &answer);
                 take_answer(dispatch, message, &answer);
             }
-            natsMsg_Destroy(got);
+            link_spent_add(&dispatch->mailer->spent, got);
         }
         wait_ms = 0;
         if (dispatch->under_way < WINDOW_MESSAGES / 2) { /* send on before the rest is taken */
@@ -294,4 +297,5 @@ void mailer_dispatch(struct mailer *mailer, struct mailer_message *messages, siz
         }
     }
     give_up(&dispatch, &error);
+    link_spent_clear(&mailer->spent);
 }

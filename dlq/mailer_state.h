@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "dlq/link_spent.h"
 #include "dlq/link_state.h"
 #include "dlq/mailer.h"
 
@@ -21,6 +22,7 @@ struct mailer {
     uint64_t ended;     /* number of the last session found ended */
     uint64_t call;      /* numbers dispatches: an answer to an earlier one never counts for a later one */
     struct buffer body; /* the letter being sent */
+    struct link_spent spent; /* published, and answers read */
 };
 
 enum mailer_stage { MAILER_STAGE_UNSENT, MAILER_STAGE_SENT, MAILER_STAGE_DONE };

@@ -37,7 +37,7 @@ size_t outbox_take(struct outbox *outbox, struct outbox_report *reports, size_t 
 /* What is known of JetStream, for health and metrics. */
 struct outbox_status {
     bool ready;           /* streams are there and usable, the last post went well */
-    char text[256];       /* not ready: why, with the remedy */
+    char text[512];       /* not ready: why, with the remedy */
     uint64_t waiting;     /* messages in the dead-letter stream, as last asked (every few seconds) */
     uint64_t parked;
     uint64_t bytes;       /* of both */

@@ -181,7 +181,9 @@ static void post_batch(struct outbox_thread *thread, struct outbox_entry **entri
     for (size_t i = 0; i < count; i++) {
         entries[i]->report.result = items[i].result;
         entries[i]->report.duplicate = items[i].duplicate;
-        snprintf(entries[i]->report.error, sizeof entries[i]->report.error, "%s", items[i].error);
+        if (items[i].error[0] != '\0') { /* it is empty in a new entry */
+            snprintf(entries[i]->report.error, sizeof entries[i]->report.error, "%s", items[i].error);
+        }
     }
     learn(thread, items, count);
     free(items);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "dlq/link_spent.h"
 #include "dlq/link_state.h"
 #include "dlq/reader_state.h"
 
@@ -48,6 +49,7 @@ struct reader {
     bool doubtful;              /* the one before had none: whose messages come is not known */
     int64_t heard_ms;           /* monotonic: the last answer of any kind */
     natsMsg *current;
+    struct link_spent spent;
 };
 
 static enum reader_result fail(const struct reader *reader, struct error *error, const char *what)
@@ -160,6 +162,7 @@ void reader_close(struct reader *reader)
         return;
     }
     natsMsg_Destroy(reader->current);
+    link_spent_clear(&reader->spent);
     delete_consumer(reader);
     natsSubscription_Destroy(reader->subscription);
     link_drop(reader->session);
@@ -323,7 +326,7 @@ static enum reader_result receive(struct reader *reader, int64_t until_ms, struc
 /* One turn: a message, the end of a request, or until_ms. */
 static enum reader_result turn(struct reader *reader, int64_t expires_ms, int64_t until_ms, struct reader_message *message, struct error *error)
 {
-    natsMsg_Destroy(reader->current);
+    link_spent_add(&reader->spent, reader->current);
     reader->current = NULL;
     if (reader->remaining == 0 && !ask(reader, expires_ms)) {
         return fail(reader, error, "the connection to NATS is down");

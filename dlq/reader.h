@@ -57,11 +57,18 @@ void reader_one_free(struct reader_one *one); /* NULL is allowed */
 /* Loads what stands apart: fills letter->record, which borrows from `room`. With parts 0 it does nothing. ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_UNAVAILABLE. */
 bool reader_load(struct link *link, const struct streams_options *options, struct letter *letter, struct buffer *room, struct error *error);
 
-/* Removes messages, pipelined; gone[i]: it is there no more (also when it was not before). False: some could not be answered for (error: the first). */
-bool reader_remove(struct link *link, const char *stream, const uint64_t *sequences, size_t count, int64_t timeout_ms, bool *gone, struct error *error);
+/* A stream as it was looked at: one that was deleted and made again gives the same sequences to other letters, which must not go in their place. */
+struct reader_stream {
+    const char *name;
+    int64_t created_ms; /* streams_state's; what is removed is removed only while it is still this one (asked for just before) */
+};
+
+/* Removes messages, pipelined; gone[i]: it is there no more (also when it was not before). False: some could not be answered for (error: the first), or none was
+ * removed, as it is another stream now (ERROR_UNAVAILABLE). */
+bool reader_remove(struct link *link, const struct reader_stream *stream, const uint64_t *sequences, size_t count, int64_t timeout_ms, bool *gone, struct error *error);
 
 /* Removes all messages of a smaller sequence than `before` whose subject matches `filter`, in one request: for a caller that knows each of them to be done with.
- * Much cheaper than reader_remove. ERROR_NOT_FOUND: no such stream; ERROR_UNAVAILABLE: not known whether they are gone. */
-bool reader_remove_before(struct link *link, const char *stream, const char *filter, uint64_t before, int64_t timeout_ms, struct error *error);
+ * Much cheaper than reader_remove. ERROR_NOT_FOUND: no such stream; ERROR_UNAVAILABLE: not known whether they are gone, or another stream now. */
+bool reader_remove_before(struct link *link, const struct reader_stream *stream, const char *filter, uint64_t before, int64_t timeout_ms, struct error *error);
 
 #endif

@@ -134,13 +134,16 @@ static natsStatus subscribe(struct removal *removal)
     return natsConnection_SubscribeSync(&removal->subscription, link_connection(removal->session), subject);
 }
 
-bool reader_remove(struct link *link, const char *stream, const uint64_t *sequences, size_t count, int64_t timeout_ms, bool *gone, struct error *error)
+bool reader_remove(struct link *link, const struct reader_stream *stream, const uint64_t *sequences, size_t count, int64_t timeout_ms, bool *gone, struct error *error)
 {
     memset(gone, 0, count * sizeof *gone);
     if (count == 0) {
         return true;
     }
-    struct removal removal = {.stream = stream, .sequences = sequences, .gone = gone, .count = count};
+    if (!reader_state_same(link, stream, timeout_ms, error)) {
+        return false;
+    }
+    struct removal removal = {.stream = stream->name, .sequences = sequences, .gone = gone, .count = count};
     removal.session = link_hold(link, error);
     if (removal.session == NULL) {
         return false;
@@ -149,7 +152,7 @@ bool reader_remove(struct link *link, const char *stream, const uint64_t *sequen
     struct error first = {0};
     natsStatus status = subscribe(&removal);
     bool done = status == NATS_OK ? run(&removal, reader_state_clock_ms() + timeout_ms, &first)
-                                  : reader_state_error(removal.session, "removing from stream", stream, status, (jsErrCode)0, &first);
+                                  : reader_state_error(removal.session, "removing from stream", stream->name, status, (jsErrCode)0, &first);
     if (!done && error != NULL) {
         *error = first;
     }

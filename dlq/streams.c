@@ -9,13 +9,19 @@
 #include "dlq/streams_state.h"
 
 #define RETRY_MS 200
-#define STEPS_MOST 12 /* four, and what others do to it in between */
+#define STEPS_MOST 3 /* looked at, made, and looked at again */
 
 struct ensuring {
     struct link *link;
-    int64_t end_ms;
+    int64_t end_ms; /* link_clock_ms */
     struct streams_findings *findings;
 };
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec span = {.tv_nsec = ms * NS_PER_MS};
+    nanosleep(&span, NULL);
+}
 
 /* What differs is noted. False: the first finding that makes it unusable. */
 static bool compare(struct streams_findings *findings, const struct streams_wanted *wanted, const jsStreamConfig *found, struct error *error)
@@ -44,8 +50,8 @@ static bool step(struct link_session *session, const struct ensuring *ensuring, 
     bool ok = true;
     if (info == NULL && wanted->label[0] == '\0') {
         ok = error_set(error, ERROR_NOT_FOUND, "there is no stream %s", wanted->name);
-    } else if (info == NULL || streams_state_half_made(wanted, info)) {
-        ok = streams_state_make(session, wanted, info, ensuring->end_ms, &ensuring->findings->made, error);
+    } else if (info == NULL) {
+        ok = streams_state_make(session, wanted, ensuring->end_ms, &ensuring->findings->made, error);
     } else {
         *done = true;
         ok = compare(ensuring->findings, wanted, info->Config, error);
@@ -76,6 +82,7 @@ static bool ensure_all(const struct ensuring *ensuring, const struct streams_opt
         return false;
     }
     ensuring->findings->count = 0;
+    ensuring->findings->foreign = false;
     bool ok = true;
     bool answers = true;
     for (int which = 0; answers && which < STREAMS_STATE_COUNT; which++) {
@@ -94,16 +101,10 @@ static bool ensure_all(const struct ensuring *ensuring, const struct streams_opt
     return ok;
 }
 
-static void pause_ms(int64_t ms)
-{
-    struct timespec span = {.tv_nsec = ms * NS_PER_MS};
-    nanosleep(&span, NULL);
-}
-
 bool streams_ensure(struct link *link, const struct streams_options *options, int64_t timeout_ms, struct streams_findings *findings, struct error *error)
 {
     memset(findings, 0, sizeof *findings);
-    struct ensuring ensuring = {link, link_clock_ms() + timeout_ms, findings};
+    const struct ensuring ensuring = {link, link_clock_ms() + timeout_ms, findings};
     for (;;) {
         struct error why;
         if (ensure_all(&ensuring, options, &why)) {

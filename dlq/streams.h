@@ -43,7 +43,8 @@ struct streams_finding {
 struct streams_findings {
     struct streams_finding items[STREAMS_FINDINGS_MAX];
     size_t count;
-    bool made; /* one at least was made now */
+    bool made;    /* one at least was made now */
+    bool foreign; /* one at least holds letters of another owner */
 };
 
 /* Makes what is absent, compares what is there; any number may do so at the same time. True: all four are there and usable; findings may still list

@@ -168,6 +168,7 @@ static void compare_owner(struct comparison *comparison, const jsStreamConfig *f
     snprintf(text, sizeof text, "it holds letters of %.90s, not of %.90s: give this group streams of its own (dlq.stream, dlq.parked_stream, dlq.subject_prefix); "
                                 "or, if its cluster was really replaced: nats stream edit %.80s --description \"%.120s\"",
              label + length, wanted->label + length, wanted->name, wanted->label);
+    comparison->findings->foreign = true;
     add(comparison, true, text);
 }
 

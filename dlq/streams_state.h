@@ -22,7 +22,6 @@ struct streams_wanted {
     char texts[STREAMS_STATE_SUBJECTS][SUBJECT_SIZE];
     const char *subjects[STREAMS_STATE_SUBJECTS];
     char label[STREAMS_STATE_LABEL_SIZE];  /* "": no owner */
-    char making[STREAMS_NAME_SIZE + 32];   /* the private subject that it has while it is made */
     jsStreamConfig config;
 };
 
@@ -31,13 +30,8 @@ void streams_state_wanted(const struct streams_options *options, int which, stru
 /* Adds a finding for each key that matters and differs. True: letters can be entrusted to it. */
 bool streams_state_compare(const struct streams_wanted *wanted, const jsStreamConfig *found, struct streams_findings *findings);
 
-/* True: one of us began to make it, and nobody can have stored anything in it yet. */
-bool streams_state_half_made(const struct streams_wanted *wanted, const jsStreamInfo *found);
-
-/* The next step of making it. found NULL: it is absent; else it is half made. *made: it was the last step. ERROR_UNAVAILABLE: look again (no answer, or
- * somebody else is making it); ERROR_INVALID: the server refuses. */
-bool streams_state_make(struct link_session *session, const struct streams_wanted *wanted, const jsStreamInfo *found, int64_t end_ms, bool *made,
-                        struct error *error);
+/* Makes it. ERROR_UNAVAILABLE: look again after a pause; ERROR_INVALID: the server refuses. */
+bool streams_state_make(struct link_session *session, const struct streams_wanted *wanted, int64_t end_ms, bool *made, struct error *error);
 
 /* Options of one request that is answered by end_ms (link_clock_ms). */
 jsOptions streams_state_request(int64_t end_ms);

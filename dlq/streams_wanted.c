@@ -65,7 +65,6 @@ void streams_state_wanted(const struct streams_options *options, int which, stru
     jsStreamConfig_Init(config);
     name_it(options, which, wanted);
     label_it(options->owner, wanted);
-    snprintf(wanted->making, sizeof wanted->making, "tarry_making.%s", wanted->name);
     config->Name = wanted->name;
     config->Subjects = wanted->subjects;
     config->Retention = js_LimitsPolicy;

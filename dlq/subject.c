@@ -2,6 +2,7 @@
 #include "dlq/subject.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define LARGE_WORD "large."
 
@@ -17,9 +18,12 @@ static bool plain(uint8_t byte)
 /* Appends to a subject of `length` characters; three characters at most for each byte. What does not fit is cut: only a damaged topic is so long. */
 static void add_byte(char subject[SUBJECT_SIZE], size_t *length, uint8_t byte, bool as_is)
 {
-    int written = snprintf(subject + *length, SUBJECT_SIZE - *length, as_is ? "%c" : "%%%02X", byte);
-    if (written > 0 && (size_t)written < SUBJECT_SIZE - *length) {
-        *length += (size_t)written;
+    static const char digits[] = "0123456789ABCDEF";
+    char written[] = {'%', digits[byte >> 4], digits[byte & 0xF]};
+    size_t count = as_is ? 1 : sizeof(written);
+    if (count < SUBJECT_SIZE - *length) {
+        memcpy(subject + *length, as_is ? (const char *)&byte : written, count);
+        *length += count;
     }
     subject[*length] = '\0';
 }

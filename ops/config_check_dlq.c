@@ -47,7 +47,7 @@ static void check_streams(const struct check *check)
     if (config->dlq_stream == NULL || config->dlq_parked_stream == NULL) {
         return; /* it has a problem of its own */
     }
-    struct streams_options streams = letter_options_streams(config);
+    struct streams_options streams = letter_options_streams(config, NULL);
     char large[STREAMS_NAME_SIZE];
     char jobs[STREAMS_NAME_SIZE];
     streams_large(&streams, large);

@@ -115,7 +115,7 @@ static struct health_component nats_health(struct daemon *daemon, struct daemon_
 {
     const struct outbox_status *status = daemon_letters_status(daemon);
     struct health_component component = {.name = "nats", .status = HEALTH_UP, .details = health->details};
-    redelivery_status(daemon->letters.redelivery, &health->redelivery);
+    daemon_letters_redelivery(daemon, &health->redelivery);
     if (!status->ready) {
         bool tried = status->text[0] != '\0';
         component.status = tried ? HEALTH_DOWN : HEALTH_UNKNOWN;

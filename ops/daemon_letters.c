@@ -43,24 +43,37 @@ bool daemon_letters_open(struct daemon *daemon, struct error *error)
     letters->headers = buffer_new(HEADERS_MAX);
     letters->status_at_ms = -STATUS_MS;
     daemon->end.members = buffer_new(MEMBERS_MAX);
-    if (!link_open(&link, &letters->link, error)) {
-        return false;
-    }
+    return link_open(&link, &letters->link, error);
+}
+
+bool daemon_letters_start(struct daemon *daemon, struct error *error)
+{
+    struct daemon_letters *letters = &daemon->letters;
+    letter_options_owner(daemon->config, daemon->cluster, letters->owner);
     struct outbox_options outbox = {.link = letters->link,
-                                    .streams = letter_options_streams(daemon->config),
+                                    .streams = letter_options_streams(daemon->config, letters->owner),
                                     .letters_max = daemon_transaction_exact(daemon) ? LETTERS_EXACT_MAX : LETTERS_MAX,
                                     .bytes_max = daemon_transaction_exact(daemon) ? BYTES_EXACT_MAX : BYTES_MAX,
                                     .timeout_ms = post_ms(daemon->config),
                                     .wake_fd = daemon->wake_fd};
-    struct redelivery_options redelivery = {.config = daemon->config, .wake_fd = daemon->wake_fd};
-    return outbox_open(&outbox, &letters->outbox, error) && redelivery_start(&redelivery, &letters->redelivery, error) &&
-           nack_reader_start(daemon->config, letters->link, &letters->nack_reader, error);
+    struct redelivery_options redelivery = {.config = daemon->config, .owner = letters->owner, .wake_fd = daemon->wake_fd};
+    if (!outbox_open(&outbox, &letters->outbox, error) || !redelivery_start(&redelivery, &letters->redelivery, error) ||
+        !nack_reader_start(daemon->config, letters->link, &letters->nack_reader, error)) {
+        return false;
+    }
+    if (letters->reloaded != NULL) {
+        redelivery_reload(letters->redelivery, letters->policies);
+        nack_reader_reload(letters->nack_reader, letters->policies);
+    }
+    return true;
 }
 
 void daemon_letters_reload(struct daemon *daemon, struct config *fresh)
 {
     struct daemon_letters *letters = &daemon->letters;
-    redelivery_reload(letters->redelivery, fresh);
+    if (letters->redelivery != NULL) {
+        redelivery_reload(letters->redelivery, fresh);
+    }
     if (letters->nack_reader != NULL) {
         nack_reader_reload(letters->nack_reader, fresh);
     }
@@ -346,6 +359,9 @@ static void tell_status(struct daemon *daemon)
 
 bool daemon_letters_take(struct daemon *daemon)
 {
+    if (daemon->letters.redelivery == NULL) {
+        return false;
+    }
     static struct outbox_report reports[REPORTS_MAX]; /* large, and used by the owner thread alone */
     size_t count = outbox_take(daemon->letters.outbox, reports, REPORTS_MAX);
     for (size_t i = 0; i < count; i++) {
@@ -364,10 +380,18 @@ bool daemon_letters_take(struct daemon *daemon)
 const struct outbox_status *daemon_letters_status(struct daemon *daemon)
 {
     struct daemon_letters *letters = &daemon->letters;
-    if (daemon->now.mono.ms - letters->status_at_ms >= STATUS_MS) {
+    if (letters->outbox != NULL && daemon->now.mono.ms - letters->status_at_ms >= STATUS_MS) {
         outbox_status(letters->outbox, &letters->status);
         letters->status_at_ms = daemon->now.mono.ms;
         letters->known = letters->known || letters->status.ready;
     }
     return &letters->status;
+}
+
+void daemon_letters_redelivery(const struct daemon *daemon, struct redelivery_status *status)
+{
+    *status = (struct redelivery_status){.phase = REDELIVERY_IDLE, .next_ms = -1};
+    if (daemon->letters.redelivery != NULL) {
+        redelivery_status(daemon->letters.redelivery, status);
+    }
 }

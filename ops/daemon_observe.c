@@ -160,7 +160,7 @@ static void set_letters(struct daemon *daemon)
         set_oldest(daemon, METRICS_STATE_WAITING, status->oldest_waiting_ms);
         set_oldest(daemon, METRICS_STATE_PARKED, status->oldest_parked_ms);
     }
-    redelivery_status(daemon->letters.redelivery, &redelivery);
+    daemon_letters_redelivery(daemon, &redelivery);
     const struct redelivery_counts *counts = &redelivery.counts;
     metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_DELIVERED, 0, (double)counts->delivered);
     metrics_set_total(daemon->metrics, METRIC_REDELIVERIES, METRICS_REDELIVERY_RETRIED, 0, (double)counts->retried);

@@ -53,11 +53,8 @@ static void tell(struct partition *partition, enum log_level level, const char *
 
 static bool look_up(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
 {
-    if (daemon->cluster[0] == '\0' &&
-        !source_cluster_id(daemon->source, LOOK_UP_MS, daemon->cluster, sizeof(daemon->cluster))) {
-        return error_set(error, ERROR_UNAVAILABLE, "the cluster's id is not known yet");
-    }
-    if (!source_look_up(daemon->source, partition->topic, partition->number, LOOK_UP_MS, &opening->lookup, error)) {
+    if (!daemon_cluster_know(daemon, LOOK_UP_MS, error) ||
+        !source_look_up(daemon->source, partition->topic, partition->number, LOOK_UP_MS, &opening->lookup, error)) {
         return false;
     }
     daemon->connected = true; /* a broker has answered */

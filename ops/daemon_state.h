@@ -14,6 +14,7 @@
 #include "ops/http.h"
 #include "ops/in_flight.h"
 #include "ops/lanes.h"
+#include "ops/letter_options.h"
 #include "ops/mailbox.h"
 #include "ops/metrics.h"
 #include "ops/nack_reader.h"
@@ -55,7 +56,8 @@ struct daemon_letter {
 /* Dead letters: JetStream and what is on its way there. */
 struct daemon_letters {
     struct link *link;
-    struct outbox *outbox;
+    char owner[LETTER_OPTIONS_OWNER_SIZE]; /* of the streams */
+    struct outbox *outbox;         /* NULL, as the next two, until Kafka has said which cluster it is: whose letters they would be. No letter can arise before */
     struct redelivery *redelivery;
     struct nack_reader *nack_reader; /* NULL: no `nack` in the configuration */
     const struct config *policies;   /* whose targets[].retry are in force: the daemon's, or the reloaded one */
@@ -186,6 +188,9 @@ void daemon_open_leave(struct daemon *daemon, struct partition *partition, bool 
 void daemon_open_left(struct daemon *daemon, struct partition *partition);
 int64_t daemon_open_deadline(const struct daemon *daemon);
 
+/* daemon_cluster.c. Blocks up to timeout_ms until the cluster's id is known. False: ERROR_UNAVAILABLE, or the process ends. */
+bool daemon_cluster_know(struct daemon *daemon, int timeout_ms, struct error *error);
+
 /* daemon_intake.c: what the source and the sink say. Returns true when there may be more at once. */
 bool daemon_intake(struct daemon *daemon);
 bool daemon_intake_reports(struct daemon *daemon);
@@ -223,9 +228,11 @@ int64_t daemon_topics_deadline(const struct daemon *daemon);
 
 /* daemon_letters.c: what cannot be understood or delivered becomes a dead letter. */
 bool daemon_letters_open(struct daemon *daemon, struct error *error); /* does not wait for NATS */
+bool daemon_letters_start(struct daemon *daemon, struct error *error); /* once the cluster's id is known */
 void daemon_letters_close(struct daemon *daemon);
 void daemon_letters_send(struct daemon *daemon, struct in_flight_item *item, struct key key, const struct row *row, struct span bytes, const char *error);
 bool daemon_letters_take(struct daemon *daemon); /* true: there may be more at once */
+void daemon_letters_redelivery(const struct daemon *daemon, struct redelivery_status *status);
 const struct outbox_status *daemon_letters_status(struct daemon *daemon); /* some 100 ms old at most */
 void daemon_letters_reload(struct daemon *daemon, struct config *fresh); /* of the same targets; owns it from now on */
 enum letter_reason daemon_letters_reason(enum refusal_reason reason);

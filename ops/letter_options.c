@@ -1,5 +1,7 @@
 #include "ops/letter_options.h"
 
+#include <stdio.h>
+
 #include "bridge/target.h"
 #include "ops/lanes.h"
 
@@ -16,13 +18,19 @@ struct link_options letter_options_link(const struct config *config, const char 
                                  .tls_key_file = config->nats_tls_key_file};
 }
 
-struct streams_options letter_options_streams(const struct config *config)
+struct streams_options letter_options_streams(const struct config *config, const char *owner)
 {
     return (struct streams_options){.stream = config->dlq_stream,
                                     .parked_stream = config->dlq_parked_stream,
                                     .prefix = config->dlq_subject_prefix,
                                     .replicas = config->dlq_replicas,
-                                    .max_bytes = config->dlq_max_bytes};
+                                    .max_bytes = config->dlq_max_bytes,
+                                    .owner = owner};
+}
+
+void letter_options_owner(const struct config *config, const char *cluster, char owner[LETTER_OPTIONS_OWNER_SIZE])
+{
+    snprintf(owner, LETTER_OPTIONS_OWNER_SIZE, "%s/%s", cluster, config->group);
 }
 
 /* The first entry of targets that the topic matches; NULL: none. */

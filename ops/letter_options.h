@@ -10,7 +10,13 @@
 
 /* Borrowed from the configuration. `name`: what this connection is for. */
 struct link_options letter_options_link(const struct config *config, const char *name);
-struct streams_options letter_options_streams(const struct config *config);
+
+/* owner: "<cluster id>/<group>" (letter_options_owner), or NULL (dlq/streams.h); borrowed, too. */
+struct streams_options letter_options_streams(const struct config *config, const char *owner);
+
+/* Whose letters this configuration's are, on the Kafka cluster of that id. */
+#define LETTER_OPTIONS_OWNER_SIZE 330
+void letter_options_owner(const struct config *config, const char *cluster, char owner[LETTER_OPTIONS_OWNER_SIZE]);
 
 /* The policy of this topic: of the first entry of targets that it matches, else RETRY_DEFAULT. Never NULL. */
 const struct retry_policy *letter_options_retry(const struct config *config, struct span topic);

@@ -207,7 +207,7 @@ bool nack_reader_start(const struct config *config, struct link *link, struct na
     pthread_mutex_init(&made->lock, NULL);
     made->config = config;
     made->said_ms = -SAY_EVERY_MS;
-    made->streams = letter_options_streams(config);
+    made->streams = letter_options_streams(config, NULL); /* they are made by the outbox */
     made->mailer = mailer_new(link, &made->streams);
     if (!open_source(made, config, error)) {
         free_all(made);

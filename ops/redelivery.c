@@ -137,8 +137,7 @@ static bool work(struct redelivery *redelivery, struct error *error)
 {
     bool going = true;
     while (going && redelivery_wanted(redelivery)) {
-        bool idle = redelivery_count_flights(redelivery, REDELIVERY_STEP_FREE) == REDELIVERY_FLIGHTS;
-        going = redelivery_read(redelivery, idle ? idle_ms(redelivery) : 0, error) &&
+        going = redelivery_read(redelivery, redelivery_is_idle(redelivery) ? idle_ms(redelivery) : 0, error) &&
                 (redelivery->exactly_once ? redelivery_transaction(redelivery, error) : turn(redelivery, error));
         redelivery_publish(redelivery, REDELIVERY_RUNNING, "");
     }
@@ -196,7 +195,7 @@ static char *text_of(const char *first, const char *second, const char *third)
 }
 
 /* The owner's configuration, but for the targets: those are reloaded. */
-static void take_config(struct redelivery *redelivery, const struct config *config)
+static void take_config(struct redelivery *redelivery, const struct config *config, const char *owner)
 {
     redelivery->view = *config;
     redelivery->view.targets = memory_new(config->target_count, sizeof *config->targets);
@@ -206,7 +205,7 @@ static void take_config(struct redelivery *redelivery, const struct config *conf
     redelivery->exactly_once = config->delivery == CONFIG_DELIVERY_EXACTLY_ONCE;
     redelivery->client = text_of("tarry-", config->instance, "-letters");
     redelivery->transactional_id = text_of(config->group, ".letters", "");
-    redelivery->streams = letter_options_streams(config);
+    redelivery->streams = letter_options_streams(config, owner);
     redelivery->place = (struct letter_sink_place){.group = redelivery->transactional_id, .topic = config->sources[0].topic, .partition = 0};
 }
 
@@ -224,12 +223,13 @@ static struct redelivery *make(const struct redelivery_options *options)
 {
     struct redelivery *made = memory_new(1, sizeof *made);
     make_lock(made);
-    take_config(made, options->config);
+    take_config(made, options->config, options->owner);
     made->wake_fd = options->wake_fd;
     made->send_timeout_ms = options->send_timeout_ms > 0 ? options->send_timeout_ms : SEND_TIMEOUT_MS;
     made->created_ms = -1;
     made->batch_most = REDELIVERY_FLIGHTS;
     made->waiting = waiting_new(WAITING_MAX);
+    made->lately = redelivery_lately_new();
     return made;
 }
 
@@ -238,6 +238,7 @@ static void free_all(struct redelivery *redelivery)
     mailer_free(redelivery->mailer);
     link_close(redelivery->link);
     waiting_free(redelivery->waiting);
+    redelivery_lately_free(redelivery->lately);
     pthread_cond_destroy(&redelivery->changed);
     pthread_mutex_destroy(&redelivery->lock);
     free(redelivery->view.targets);

@@ -21,6 +21,7 @@ struct redelivery;
 
 struct redelivery_options {
     const struct config *config; /* outlives it. What may be reloaded is copied: of this one only what never changes is read */
+    const char *owner;           /* of the streams (dlq/streams.h); outlives it; NULL: not known, they have to be there */
     int wake_fd;                 /* an eventfd, made readable when the status changed; -1: none */
     int64_t send_timeout_ms;     /* a target that does not take a record by then has an outage, and rests; 0: the default, 10 s */
 };
@@ -57,7 +58,7 @@ struct redelivery_counts {
 
 struct redelivery_status {
     enum redelivery_phase phase;
-    char text[256];           /* STANDING: why, with the remedy; else "" */
+    char text[512];           /* STANDING: why, with the remedy; else "" */
     uint64_t waiting;         /* letters in memory, waiting for their time */
     uint64_t in_flight;
     int64_t next_ms;          /* wall clock: when the next one is due, -1: none */

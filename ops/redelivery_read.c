@@ -64,6 +64,11 @@ static bool note(struct redelivery *redelivery, const struct reader_message *mes
         say_unreadable(redelivery, message->sequence, error.text);
         return true;
     }
+    if (redelivery_lately_outdates(redelivery->lately, waiting_id_of(letter.id), letter.replays, letter.attempt)) {
+        redelivery->counts.doubles++;
+        redelivery_owe(redelivery, message->sequence);
+        return true;
+    }
     const struct waiting_entry entry = {.not_before_ms = letter.not_before_ms,
                                         .sequence = message->sequence,
                                         .id = waiting_id_of(letter.id),

@@ -32,6 +32,15 @@ size_t redelivery_count_flights(const struct redelivery *redelivery, enum redeli
     return count;
 }
 
+bool redelivery_is_idle(const struct redelivery *redelivery)
+{
+    size_t idle = 0;
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        idle += redelivery->flights[i].step == REDELIVERY_STEP_FREE || redelivery_stands(&redelivery->flights[i]);
+    }
+    return idle == REDELIVERY_FLIGHTS;
+}
+
 /* ------------------------------------------------------------------------------------------------- Kafka's answers */
 
 void redelivery_next_letter(struct redelivery *redelivery, struct redelivery_flight *flight, const char *error)
@@ -76,6 +85,8 @@ void redelivery_judge(struct redelivery *redelivery, struct redelivery_flight *f
     if (report->delivered) {
         note_works(redelivery, flight);
         flight->step = REDELIVERY_STEP_DELIVERED;
+        flight->partition = report->partition;
+        flight->offset = report->offset;
         return;
     }
     switch (report->failure) {
@@ -125,7 +136,8 @@ bool redelivery_pay(struct redelivery *redelivery, struct error *error)
     if (redelivery->owed_count == 0) {
         return true;
     }
-    bool done = reader_remove(redelivery->link, redelivery->streams.stream, redelivery->owed, redelivery->owed_count, REDELIVERY_NATS_TIMEOUT_MS, gone,
+    const struct reader_stream stream = {redelivery->streams.stream, redelivery->created_ms};
+    bool done = reader_remove(redelivery->link, &stream, redelivery->owed, redelivery->owed_count, REDELIVERY_NATS_TIMEOUT_MS, gone,
                               error);
     for (size_t i = 0; i < redelivery->owed_count; i++) {
         if (!gone[i]) {
@@ -164,14 +176,29 @@ static void take_kept(struct redelivery *redelivery, struct redelivery_flight *f
     redelivery_free_flight(flight);
 }
 
-/* It stays where it is, and is tried again: if Kafka refused it before, that costs one more refusal and counts no attempt. */
-static void take_not_kept(struct redelivery_flight *flight, const struct mailer_item *item)
+static size_t count_standing(const struct redelivery *redelivery)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        count += redelivery_stands(&redelivery->flights[i]);
+    }
+    return count;
+}
+
+/* The old message stays where it is, and what Kafka said of it is kept in memory: only the post is tried again. Beyond half of the flights the verdict is
+ * forgotten, so that others find a place: then the record is sent once more, and no attempt is counted. */
+static void take_not_kept(struct redelivery *redelivery, struct redelivery_flight *flight, const struct mailer_item *item)
 {
     bool refused = item->result == MAILER_REFUSED;
+    int64_t later_ms = clock_wall().ms + (refused ? REFUSED_MS : REDELIVERY_HOLD_MS);
     log_write(refused ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "letter_not_kept", LOG_FIELDS(LOG_TEXT("id", flight->letter.id)),
               "JetStream does not take what follows letter %s, which stays and is tried again: %s", flight->letter.id, item->error);
-    flight->step = REDELIVERY_STEP_AGAIN;
-    flight->again_ms = clock_wall().ms + (refused ? REFUSED_MS : REDELIVERY_HOLD_MS);
+    flight->sent = false;
+    flight->post_at_ms = later_ms;
+    if (count_standing(redelivery) > REDELIVERY_FLIGHTS / 2) {
+        flight->step = REDELIVERY_STEP_AGAIN;
+        flight->again_ms = later_ms;
+    }
 }
 
 static void post(struct redelivery *redelivery)
@@ -179,9 +206,10 @@ static void post(struct redelivery *redelivery)
     struct mailer_item items[REDELIVERY_FLIGHTS];
     struct redelivery_flight *flights[REDELIVERY_FLIGHTS];
     size_t count = 0;
+    int64_t now_ms = clock_wall().ms;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
         struct redelivery_flight *flight = &redelivery->flights[i];
-        if (flight->step == REDELIVERY_STEP_POST) {
+        if (flight->step == REDELIVERY_STEP_POST && flight->post_at_ms <= now_ms) {
             items[count] = (struct mailer_item){.letter = &flight->letter, .state = flight->post_as};
             flights[count++] = flight;
         }
@@ -194,7 +222,7 @@ static void post(struct redelivery *redelivery)
         if (items[i].result == MAILER_KEPT) {
             take_kept(redelivery, flights[i]);
         } else {
-            take_not_kept(flights[i], &items[i]);
+            take_not_kept(redelivery, flights[i], &items[i]);
         }
     }
 }
@@ -216,6 +244,7 @@ static void take_delivered(struct redelivery *redelivery, struct apart *apart)
         }
         redelivery->counts.delivered++;
         redelivery_owe(redelivery, flight->entry.sequence);
+        redelivery_lately_delivered(redelivery->lately, &flight->letter, flight->partition, flight->offset);
         struct waiting_entry other;
         if (flight->letter.parts > 0 && !waiting_find(redelivery->waiting, flight->entry.id, &other)) {
             memcpy(apart->ids[apart->count++], flight->letter.id, LETTER_ID_SIZE);

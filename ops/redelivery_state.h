@@ -11,6 +11,7 @@
 #include "dlq/reader.h"
 #include "dlq/waiting.h"
 #include "ops/redelivery.h"
+#include "ops/redelivery_lately.h"
 #include "ops/redelivery_targets.h"
 
 #define REDELIVERY_FLIGHTS 256             /* letters under way at once; a transaction's at most */
@@ -41,6 +42,9 @@ struct redelivery_flight {
     char topic[REDELIVERY_TOPIC_SIZE];
     enum letter_state post_as;
     bool sent;                    /* Kafka's client took it */
+    int32_t partition;            /* delivered there, -1: not said */
+    int64_t offset;
+    int64_t post_at_ms;           /* STEP_POST: JetStream did not take it; not before, wall clock. 0: at once */
     int64_t sent_ms;              /* wall clock */
     bool failed;                  /* a redelivery failed, to be counted when its next letter is kept */
     char error[LETTER_ERROR_MAX];
@@ -74,6 +78,7 @@ struct redelivery {
     int64_t created_ms;        /* of the stream that `waiting` and `owed` speak of; -1: none yet */
     struct waiting *waiting;
     struct redelivery_targets targets;
+    struct redelivery_lately *lately;
     struct redelivery_flight flights[REDELIVERY_FLIGHTS];
     size_t batch_most;         /* letters in the next transaction */
     uint64_t owed[REDELIVERY_OWED]; /* messages that are done with, to be removed */
@@ -126,6 +131,15 @@ bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *e
 /* ---- redelivery_settle.c */
 
 size_t redelivery_count_flights(const struct redelivery *redelivery, enum redelivery_step step);
+
+/* True: it is to be posted, and waits because JetStream did not take it. */
+static inline bool redelivery_stands(const struct redelivery_flight *flight)
+{
+    return flight->step == REDELIVERY_STEP_POST && flight->post_at_ms > 0;
+}
+
+/* True when nothing is under way but what stands. */
+bool redelivery_is_idle(const struct redelivery *redelivery);
 
 /* Takes reports, waiting at most timeout_ms for the first. */
 void redelivery_collect(struct redelivery *redelivery, int64_t timeout_ms);

@@ -19,7 +19,7 @@ static struct redelivery_flight *free_flight(struct redelivery *redelivery, size
     struct redelivery_flight *found = NULL;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
         bool free_one = redelivery->flights[i].step == REDELIVERY_STEP_FREE;
-        used += !free_one;
+        used += !free_one && !redelivery_stands(&redelivery->flights[i]);
         found = free_one && found == NULL ? &redelivery->flights[i] : found;
     }
     return used < most ? found : NULL;
@@ -92,6 +92,9 @@ static void take_nack(struct redelivery *redelivery, struct redelivery_flight *f
     flight->room = nack_stream_room_new(MESSAGE_MOST);
     (void)nack_stream_read(reader_one_message(flight->message), redelivery->streams.prefix, &flight->room, &nack); /* a bad one is a letter, too */
     flight->letter = nack.letter;
+    if (flight->letter.attempt == 1) { /* perhaps its consumer did not hand tarry-redelivery back */
+        flight->letter.attempt += redelivery_lately_attempt(redelivery->lately, &flight->letter);
+    }
     flight->post_as = LETTER_WAITING;
     flight->step = REDELIVERY_STEP_POST;
     place_nack(redelivery, flight, &nack);

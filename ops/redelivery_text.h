@@ -1,5 +1,5 @@
 /*
- * Which letters a transaction delivered, as the text that is committed with it: "letters 1 <stream created, ms> <sequence> <sequence> ...".
+ * Which letters a transaction delivered, as the text that is committed with it: "letters 1 <stream created, ms> <sequence>:<check> ...".
  *
  * A person can read it with Kafka's own tools. Pure.
  */
@@ -11,17 +11,27 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "dlq/letter.h"
 #include "scheduler/metadata.h"
 
 #define REDELIVERY_TEXT_SIZE (METADATA_MAX + 1)
 
-/* How many sequences fit at most when none is greater than `greatest`. */
+/* A letter's message, and a check of id, replays and attempt: a server that lost power may give a sequence to another one. */
+struct redelivery_text_letter {
+    uint64_t sequence;
+    uint32_t check;
+};
+
+/* The check of this letter. */
+uint32_t redelivery_text_check(const struct letter *letter);
+
+/* How many fit at most when no sequence is greater than `greatest`. */
 size_t redelivery_text_room(uint64_t greatest);
 
 /* False: they do not fit. */
-bool redelivery_text_write(int64_t created_ms, const uint64_t *sequences, size_t count, char text[REDELIVERY_TEXT_SIZE]);
+bool redelivery_text_write(int64_t created_ms, const struct redelivery_text_letter *letters, size_t count, char text[REDELIVERY_TEXT_SIZE]);
 
 /* Reads it back; strict. "" is none: created_ms -1, count 0. ERROR_INVALID: not ours; ERROR_TOO_NEW: of a later version; ERROR_FULL: more than `most`. */
-bool redelivery_text_read(const char *text, int64_t *created_ms, uint64_t *sequences, size_t most, size_t *count, struct error *error);
+bool redelivery_text_read(const char *text, int64_t *created_ms, struct redelivery_text_letter *letters, size_t most, size_t *count, struct error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "ops/redelivery_text.h"
 
 #define REPORT_MS 100
+#define MESSAGE_MOST (128u << 20) /* a server's max_payload is 64 MiB at most */
 #define LATER_MS 250 /* a batch that was aborted for no record's fault goes again after this */
 
 static int64_t end_timeout_ms(const struct redelivery *redelivery)
@@ -12,20 +13,38 @@ static int64_t end_timeout_ms(const struct redelivery *redelivery)
     return redelivery->view.transaction_timeout_ms;
 }
 
+/* It is owed if that letter is still there. False: that could not be asked. */
+static bool recall_one(struct redelivery *redelivery, const struct redelivery_text_letter *delivered, struct buffer *bytes, struct error *error)
+{
+    struct letter letter;
+    struct error why = {0};
+    if (!reader_get(redelivery->link, redelivery->streams.stream, delivered->sequence, REDELIVERY_NATS_TIMEOUT_MS, bytes, &why)) {
+        *error = why;
+        return why.code == ERROR_NOT_FOUND;
+    }
+    if (letter_decode(buffer_span(bytes), &letter, NULL) && redelivery_text_check(&letter) == delivered->check) {
+        redelivery_owe(redelivery, delivered->sequence);
+    }
+    return true;
+}
+
 bool redelivery_recall(struct redelivery *redelivery, struct error *error)
 {
     char text[REDELIVERY_TEXT_SIZE];
-    uint64_t sequences[REDELIVERY_FLIGHTS];
+    struct redelivery_text_letter letters[REDELIVERY_FLIGHTS];
     size_t count;
     int64_t created_ms;
     if (!letter_sink_committed(redelivery->sink, &redelivery->place, REDELIVERY_NATS_TIMEOUT_MS * 2, text, sizeof text, error) ||
-        !redelivery_text_read(text, &created_ms, sequences, REDELIVERY_FLIGHTS, &count, error)) {
+        !redelivery_text_read(text, &created_ms, letters, REDELIVERY_FLIGHTS, &count, error)) {
         return false;
     }
-    for (size_t i = 0; i < count && created_ms == redelivery->created_ms; i++) {
-        redelivery_owe(redelivery, sequences[i]);
+    struct buffer bytes = buffer_new(MESSAGE_MOST);
+    bool done = true;
+    for (size_t i = 0; done && i < count && created_ms == redelivery->created_ms; i++) {
+        done = recall_one(redelivery, &letters[i], &bytes, error);
     }
-    return true;
+    buffer_free(&bytes);
+    return done;
 }
 
 /* Waits until each letter has its answer. False: the time is over, and what has none is thrown out. */
@@ -75,12 +94,12 @@ static void take_back(struct redelivery *redelivery)
     }
 }
 
-static size_t delivered_of(const struct redelivery *redelivery, uint64_t sequences[REDELIVERY_FLIGHTS])
+static size_t delivered_of(const struct redelivery *redelivery, struct redelivery_text_letter letters[REDELIVERY_FLIGHTS])
 {
     size_t count = 0;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
         if (redelivery->flights[i].step == REDELIVERY_STEP_DELIVERED) {
-            sequences[count++] = redelivery->flights[i].entry.sequence;
+            letters[count++] = (struct redelivery_text_letter){redelivery->flights[i].entry.sequence, redelivery_text_check(&redelivery->flights[i].letter)};
         }
     }
     return count;
@@ -90,10 +109,10 @@ static size_t delivered_of(const struct redelivery *redelivery, uint64_t sequenc
 static bool commit(struct redelivery *redelivery, struct error *error)
 {
     char text[REDELIVERY_TEXT_SIZE];
-    uint64_t sequences[REDELIVERY_FLIGHTS];
+    struct redelivery_text_letter letters[REDELIVERY_FLIGHTS];
     bool aborted = false;
-    size_t count = delivered_of(redelivery, sequences);
-    (void)redelivery_text_write(redelivery->created_ms, sequences, count, text); /* it fits: most_of */
+    size_t count = delivered_of(redelivery, letters);
+    (void)redelivery_text_write(redelivery->created_ms, letters, count, text); /* it fits: most_of */
     if (letter_sink_commit(redelivery->sink, &redelivery->place, text, end_timeout_ms(redelivery), &aborted, error)) {
         size_t doubled = redelivery->batch_most * 2;
         redelivery->batch_most = doubled < REDELIVERY_FLIGHTS ? doubled : REDELIVERY_FLIGHTS;
@@ -145,7 +164,7 @@ bool redelivery_transaction(struct redelivery *redelivery, struct error *error)
 {
     struct waiting_entry first;
     if (!waiting_first(redelivery->waiting, &first) || first.not_before_ms > clock_wall().ms) {
-        return redelivery_pay(redelivery, error);
+        return redelivery_settle(redelivery, error);
     }
     if (!letter_sink_begin(redelivery->sink, error) || !redelivery_take(redelivery, most_of(redelivery), error)) {
         return false;

@@ -3,7 +3,7 @@ add_library(support_dlq_e2e STATIC support/scene_dlq.c support/cli_program.c)
 target_include_directories(support_dlq_e2e PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(support_dlq_e2e PRIVATE tarry_options PUBLIC support_e2e support_kafka support_nats room_dlq room_base PkgConfig::CMOCKA PkgConfig::NATS)
 
-foreach(name e2e_dlq_life e2e_dlq_crash e2e_dlq_two e2e_nack)
+foreach(name e2e_dlq_life e2e_dlq_crash e2e_dlq_two e2e_dlq_reports e2e_nack)
     set(labels "e2e;dlq")
     if(name STREQUAL e2e_nack)
         list(APPEND labels nack)

@@ -24,7 +24,7 @@
 
 #define COMMON                                                                                                                                  \
     .kafka = "consumer: {session.timeout.ms: 4000, heartbeat.interval.ms: 500}", .shared_input = true, .letters = true, .dlq = "retry_later: 1s",     \
-    .targets = "[{name: late, match: \"@-late\", retry: {max_deliver: 2, backoff: 3s, factor: 1, jitter: 0}}]"
+    .targets = "[{name: late, match: \"@-late\", retry: {max_deliver: 2, backoff: 4s, factor: 1, jitter: 0}}]"
 #define MORE "\nunknown_topic_grace: 300ms\ntransaction_timeout: 5s"
 
 static const struct scene_options at_least_once = {COMMON, .more = "delivery: at_least_once" MORE};

@@ -30,8 +30,8 @@
     .kafka = "consumer: {session.timeout.ms: 4000, heartbeat.interval.ms: 500}", .shared_input = true, .letters = true,                         \
     .targets = "[{name: late, match: \"@-late\", retry: {max_deliver: 3, backoff: 400ms, factor: 2, jitter: 0}}]"
 
-static const struct scene_options at_least_once = {COMMON, .more = "delivery: at_least_once\nunknown_topic_grace: 500ms"};
-static const struct scene_options exactly_once = {COMMON, .more = "delivery: exactly_once\nunknown_topic_grace: 500ms"};
+static const struct scene_options at_least_once = {COMMON, .more = "delivery: at_least_once\nunknown_topic_grace: 500ms\ntransaction_timeout: 4s"};
+static const struct scene_options exactly_once = {COMMON, .more = "delivery: exactly_once\nunknown_topic_grace: 500ms\ntransaction_timeout: 4s"};
 
 #define BYTES(text) {(const uint8_t *)(text), sizeof(text) - 1}
 #define HEADER(name, value) {BYTES(name), BYTES(value)}
@@ -188,7 +188,8 @@ static void assert_listed(struct scene *scene)
     struct cli_program program = scene_dlq_run(scene, 0, list);
     size_t right = 0;
     assert_int_equal(cli_program_lines(&program), EVENTS);
-    for (char *line = strtok(program.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *place = NULL;
+    for (char *line = strtok_r(program.text, "\n", &place); line != NULL; line = strtok_r(NULL, "\n", &place)) {
         right += strstr(line, "\"state\":\"parked\"") != NULL && strstr(line, "\"attempt\":3") != NULL && strstr(line, "\"reason\":\"unknown_target\"") != NULL;
     }
     assert_int_equal(right, EVENTS);

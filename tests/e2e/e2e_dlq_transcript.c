@@ -23,11 +23,10 @@
 #define PAGE_MAX ((size_t)1024 * 1024)
 #define BATCH 5000
 #define TIMEOUT_MS 60000
-#define LINE_MAX_SHOWN 140
+#define LINE_MAX_SHOWN 150
 #define EVENING "2020-03-14"                    /* long ago, so that an age has always as many digits */
 #define EVENING_MS INT64_C(1584147600000)       /* 01:00 of it */
 #define INVOICE_BYTES 4000
-#define EXIT_PARTLY 3
 
 static struct replay_scene scene;
 static struct buffer page;
@@ -165,6 +164,23 @@ static void mask(char *text, const char *pattern, size_t group, const char *set)
     regfree(&regex);
 }
 
+/* The group that is matched becomes an N: it has not always as many digits. */
+static void shorten(char *text, const char *pattern, size_t group)
+{
+    regex_t regex;
+    regmatch_t match[4];
+    char *at = text;
+    assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED), 0);
+    while (regexec(&regex, at, 4, match, 0) == 0) {
+        char *end = at + match[group].rm_eo;
+        at += match[group].rm_so;
+        *at++ = 'N';
+        memmove(at, end, strlen(end) + 1);
+    }
+    regfree(&regex);
+}
+
+/* An id becomes as many of another character. */
 static void replace_all(char *text, const char *what, char with)
 {
     for (char *at = what[0] == '\0' ? NULL : strstr(text, what); at != NULL; at = strstr(at, what)) {
@@ -187,8 +203,8 @@ static void normalise(char *text)
     mask(text, "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z)", 1, "0123456789");
     mask(text, "(replay|park|purge)-([0-9]{8}-[0-9]{6}-[0-9a-f]+)", 2, "0123456789abcdef");
     mask(text, "[ (]([0-9]{4}d)[ )]", 1, "0123456789");
-    mask(text, "message ([0-9]+)", 1, "0123456789");
-    mask(text, "(waiting|parked):([0-9]+)", 2, "0123456789");
+    shorten(text, "message ([0-9]+)", 1);
+    shorten(text, "(waiting|parked):([0-9]+)", 2);
     replace_all(text, copy_id, 'x');
     drop_folder(text);
 }
@@ -229,7 +245,8 @@ static void add_output(const char *output, unsigned lines, bool stopped)
     char *text = memory_text(output, strlen(output));
     unsigned count = 0;
     normalise(text);
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *place = NULL;
+    for (char *line = strtok_r(text, "\n", &place); line != NULL; line = strtok_r(NULL, "\n", &place)) {
         if (is_of_the_machine(line)) {
             continue;
         }
@@ -455,6 +472,8 @@ static void compare_page(void)
 static void an_evening_on_call(void **state)
 {
     (void)state;
+    bool update = getenv("TARRY_UPDATE_DOCS") != NULL;
+    (void)unsetenv("TARRY_UPDATE_DOCS"); /* tarry takes what begins so for its configuration, and would say that it knows no such key */
     page = buffer_new(PAGE_MAX);
     post_all();
     look_around();
@@ -465,7 +484,7 @@ static void an_evening_on_call(void **state)
     wait_for_monday();
     mend_one();
     go_home();
-    if (getenv("TARRY_UPDATE_DOCS") != NULL) {
+    if (update) {
         write_page();
     }
     compare_page();

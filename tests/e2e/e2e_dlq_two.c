@@ -26,7 +26,7 @@
     {                                                                                                                                           \
         .kafka = "consumer: {session.timeout.ms: 4000, heartbeat.interval.ms: 500}", .shared_input = true, .letters = true,                     \
         .dlq = "retry_later: 1s",                                                                                                               \
-        .targets = "[{name: orders, match: \"" match "\", retry: {max_deliver: 3, backoff: " backoff ", factor: 1, jitter: 0}}]",               \
+        .targets = "[{name: orders, match: \"" match "\", retry: {max_deliver: 3, backoff: " backoff ", backoff_max: 1h, factor: 1, jitter: 0}}]", \
         .more = "unknown_topic_grace: 300ms"                                                                                                    \
     }
 

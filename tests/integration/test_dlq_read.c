@@ -260,18 +260,19 @@ static void a_damaged_message_hides_nothing(void **state)
 {
     (void)state;
     post_many(0, 3, 10);
+    uint64_t first = nats_client_first(place.client, "TARRY_DLQ");
     (void)nats_client_publish(place.client, "dlq.orders", NULL, "no letter", 9);
     (void)nats_client_publish(place.client, "dlq.orders", NULL, "", 0);
     post_many(3, 3, 10);
     struct cli_program list = PIPED("list");
     cli_program_expect(&list, VERBS_EXIT_PARTLY);
     assert_int_equal(cli_program_lines(&list), 6);
-    assert_non_null(strstr(list.errors, "TARRY_DLQ message 4"));
+    assert_non_null(strstr(list.errors, nats_client_place(place.client, "TARRY_DLQ message ", "TARRY_DLQ", 4)));
     assert_non_null(strstr(list.errors, "2 messages could not be read"));
     cli_program_free(&list);
     (void)nats_client_publish(place.client, "nack.orders", NULL, "a nack is no letter", 19);
-    nats_client_delete_message(place.client, "TARRY_DLQ", 4);
-    nats_client_delete_message(place.client, "TARRY_DLQ", 5);
+    nats_client_delete_message(place.client, "TARRY_DLQ", first + 3);
+    nats_client_delete_message(place.client, "TARRY_DLQ", first + 4);
     assert_int_equal(LINES("list"), 6);
 }
 
@@ -381,9 +382,9 @@ static void twenty_thousand_are_listed(void **state)
     struct cli_program page = ON_TERMINAL("list");
     cli_program_expect(&page, VERBS_EXIT_DONE);
     assert_int_equal(cli_program_lines(&page), 51);
-    assert_non_null(strstr(page.errors, " more; go on with --after waiting:50"));
+    assert_non_null(strstr(page.errors, nats_client_place(place.client, " more; go on with --after waiting:", "TARRY_DLQ", 50)));
     cli_program_free(&page);
-    struct cli_program next = PIPED("list", "--no-payload", "--after", "waiting:19950");
+    struct cli_program next = PIPED("list", "--no-payload", "--after", nats_client_place(place.client, "waiting:", "TARRY_DLQ", 19950));
     cli_program_expect(&next, VERBS_EXIT_DONE);
     assert_int_equal(cli_program_lines(&next), 50);
     assert_null(strstr(next.text, "\"value\""));
@@ -398,12 +399,12 @@ static void pages_cross_from_waiting_to_parked(void **state)
         struct letter letter = nats_letters_one(i, 10);
         post(&letter, LETTER_PARKED);
     }
-    expect_code(PIPED("list", "--limit", "2"), VERBS_EXIT_DONE, "4 more; go on with --after waiting:2");
-    expect_code(PIPED("list", "--limit", "2", "--after", "waiting:2"), VERBS_EXIT_DONE, "2 more; go on with --after parked:1");
-    assert_int_equal(LINES("list", "--limit", "2", "--after", "parked:1"), 2);
-    nats_client_delete_message(place.client, "TARRY_DLQ", 2); /* a place that is gone is a place all the same */
-    assert_int_equal(LINES("list", "--after", "waiting:2"), 4);
-    assert_int_equal(LINES("list", "--after", "parked:99"), 0);
+    expect_code(PIPED("list", "--limit", "2"), VERBS_EXIT_DONE, nats_client_place(place.client, "4 more; go on with --after waiting:", "TARRY_DLQ", 2));
+    expect_code(PIPED("list", "--limit", "2", "--after", nats_client_place(place.client, "waiting:", "TARRY_DLQ", 2)), VERBS_EXIT_DONE, nats_client_place(place.client, "2 more; go on with --after parked:", "TARRY_PARKED", 1));
+    assert_int_equal(LINES("list", "--limit", "2", "--after", nats_client_place(place.client, "parked:", "TARRY_PARKED", 1)), 2);
+    nats_client_delete_message(place.client, "TARRY_DLQ", nats_client_first(place.client, "TARRY_DLQ") + 1); /* a place that is gone is a place all the same */
+    assert_int_equal(LINES("list", "--after", nats_client_place(place.client, "waiting:", "TARRY_DLQ", 2)), 4);
+    assert_int_equal(LINES("list", "--after", nats_client_place(place.client, "parked:", "TARRY_PARKED", 99)), 0);
     expect_code(PIPED("list", "--after", "here:1"), VERBS_EXIT_USAGE, "--after");
 }
 
@@ -471,7 +472,7 @@ static void what_comes_later_is_not_listed(void **state)
     struct cli_program list = start_and_block();
     post_many(5000, 10, 4096);
     for (uint64_t sequence = 901; sequence <= 1000; sequence++) {
-        nats_client_delete_message(place.client, "TARRY_DLQ", sequence);
+        nats_client_delete_message(place.client, "TARRY_DLQ", nats_client_first(place.client, "TARRY_DLQ") + sequence - 1);
     }
     cli_program_finish(&list);
     cli_program_expect(&list, VERBS_EXIT_DONE);

@@ -383,6 +383,35 @@ static void test_nacks(void **state)
     assert_int_equal(status.counts.nacks, 2);
 }
 
+/* A consumer that fails always, and hands no header back: by the record's place when it says it, else by its bytes. The policy's redeliveries, then parked. */
+static void test_nacks_without_headers(void **state)
+{
+    struct redelivery_scene *scene = *state;
+    char subject[128];
+    char offset[64];
+    static const char *const blind[] = {"Tarry-Key: blind", "Tarry-Delay: 1", NULL};
+    const char *const placed[] = {"Tarry-Key: placed", "Tarry-Delay: 1", "Tarry-Partition: 0", offset, NULL};
+    redelivery_scene_run(scene);
+    snprintf(subject, sizeof subject, "nack.%s", scene->out);
+    snprintf(offset, sizeof offset, "Tarry-Offset: 1000000");
+    uint32_t most = scene->config->targets[0].retry.max_deliver;
+    size_t seen = 0;
+    for (uint32_t i = 0; i <= most; i++) { /* the first delivery, and each redelivery, fail */
+        (void)nats_client_publish(scene->client, subject, blind, "value", 5);
+        (void)nats_client_publish(scene->client, subject, placed, "value", 5);
+        redelivery_scene_await(scene, LETTER_PARKED, NULL, i == most ? 2 : 0, WAIT_MS);
+        redelivery_scene_await(scene, LETTER_WAITING, NULL, 0, WAIT_MS);
+        struct kafka_client_records records = redelivery_scene_records(scene, scene->out);
+        for (; seen < records.count; seen++) {
+            if (strcmp(text_of(records.items[seen].record.key), "placed") == 0) {
+                snprintf(offset, sizeof offset, "Tarry-Offset: %" PRId64, records.items[seen].record.offset);
+            }
+        }
+        assert_int_equal(seen, 2 * (i < most ? i + 1 : most));
+        kafka_client_records_free(&records);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------- the owner */
 
 static bool is_idle(const struct redelivery_status *status)
@@ -455,7 +484,7 @@ int main(void)
         BOTH(test_order),               BOTH(test_backoff_then_parked), BOTH(test_not_allowed_is_parked),
         BOTH(test_one_at_fault),        BOTH(test_not_authorised),      ON_MOCK(test_outage_of_one_target),
         BOTH(test_outage_of_all),
-        BOTH(test_nacks),               BOTH(test_inactive),            BOTH(test_reload),
+        BOTH(test_nacks),               BOTH(test_nacks_without_headers), BOTH(test_inactive),            BOTH(test_reload),
     };
     return cmocka_run_group_tests(tests, start_broker, stop_broker);
 }

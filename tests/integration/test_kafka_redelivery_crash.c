@@ -11,6 +11,7 @@
 
 #include "bridge/letter_sink.h"
 #include "tests/support/await.h"
+#include "ops/redelivery_text.h"
 #include "tests/support/redelivery_scene.h"
 
 #define WAIT_MS REDELIVERY_SCENE_WAIT_MS
@@ -118,7 +119,7 @@ static void test_committed_and_not_removed(void **state)
     struct letter letter = redelivery_scene_letter(0, scene->out, 0);
     uint64_t sequence = redelivery_scene_post(scene, &letter, LETTER_WAITING);
     redelivery_scene_post_many(scene, 1, 5, scene->out, 0);
-    snprintf(text, sizeof text, "letters 1 %" PRId64 " %" PRIu64, created_ms(scene), sequence);
+    snprintf(text, sizeof text, "letters 1 %" PRId64 " %" PRIu64 ":%08" PRIx32, created_ms(scene), sequence, redelivery_text_check(&letter));
     commit_without_removing(scene, &letter, text);
     redelivery_scene_run(scene);
     redelivery_scene_await(scene, LETTER_WAITING, NULL, 0, WAIT_MS);
@@ -136,13 +137,31 @@ static void test_committed_of_another_stream(void **state)
     char text[128];
     struct letter letter = redelivery_scene_letter(0, scene->out, 0);
     uint64_t sequence = redelivery_scene_post(scene, &letter, LETTER_WAITING);
-    snprintf(text, sizeof text, "letters 1 %" PRId64 " %" PRIu64, created_ms(scene) - 1, sequence);
+    snprintf(text, sizeof text, "letters 1 %" PRId64 " %" PRIu64 ":%08" PRIx32, created_ms(scene) - 1, sequence, redelivery_text_check(&letter));
     commit_without_removing(scene, &letter, text);
     redelivery_scene_run(scene);
     redelivery_scene_await(scene, LETTER_WAITING, NULL, 0, WAIT_MS);
     unsigned times[1];
     tally(scene, scene->out, times, 1);
     assert_int_equal(times[0], 2); /* one by the former owner, of the other stream's letter */
+}
+
+/* A server that lost power gave the sequence to another letter: that one was not delivered. */
+static void test_committed_of_another_letter(void **state)
+{
+    struct redelivery_scene *scene = *state;
+    char text[128];
+    struct letter letter = redelivery_scene_letter(0, scene->out, 0);
+    struct letter former = redelivery_scene_letter(1, scene->out, 0);
+    uint64_t sequence = redelivery_scene_post(scene, &letter, LETTER_WAITING);
+    snprintf(text, sizeof text, "letters 1 %" PRId64 " %" PRIu64 ":%08" PRIx32, created_ms(scene), sequence, redelivery_text_check(&former));
+    commit_without_removing(scene, &former, text);
+    redelivery_scene_run(scene);
+    redelivery_scene_await(scene, LETTER_WAITING, NULL, 0, WAIT_MS);
+    unsigned times[2];
+    tally(scene, scene->out, times, 2);
+    assert_int_equal(times[0], 1);
+    assert_int_equal(times[1], 1);
 }
 
 /* A crash between "the next letter is posted" and "the old one is removed". */
@@ -224,6 +243,7 @@ int main(void)
         {"test_nats_killed exactly_once", test_nats_killed, redelivery_scene_open, redelivery_scene_close, &exactly},
         {"test_committed_and_not_removed", test_committed_and_not_removed, redelivery_scene_open, redelivery_scene_close, &exactly},
         {"test_committed_of_another_stream", test_committed_of_another_stream, redelivery_scene_open, redelivery_scene_close, &exactly},
+        {"test_committed_of_another_letter", test_committed_of_another_letter, redelivery_scene_open, redelivery_scene_close, &exactly},
         {"test_older_letter_is_removed", test_older_letter_is_removed, redelivery_scene_open, redelivery_scene_close, NULL},
         {"test_parked_letter_is_removed", test_parked_letter_is_removed, redelivery_scene_open, redelivery_scene_close, NULL},
         {"test_stream_made_anew", test_stream_made_anew, redelivery_scene_open, redelivery_scene_close, NULL},

@@ -24,6 +24,7 @@ struct scene {
     struct streams_options options;
     struct mailer *mailer;
     uint64_t first; /* sequence of the first message there will be */
+    struct reader *reader; /* of now: closed at the end also when the test fails, as the link waits for it */
 };
 
 static int open_scene(void **state)
@@ -43,6 +44,7 @@ static int open_scene(void **state)
 static int close_scene(void **state)
 {
     struct scene *scene = *state;
+    reader_close(scene->reader);
     mailer_free(scene->mailer);
     link_close(scene->link);
     nats_client_close(scene->client);
@@ -51,14 +53,32 @@ static int close_scene(void **state)
     return 0;
 }
 
-static struct reader *open_reader(const struct scene *scene, const char *filter, uint64_t from)
+static struct reader *open_reader(struct scene *scene, const char *filter, uint64_t from)
 {
-    struct reader *reader = NULL;
     struct error error = {0};
-    if (!reader_open(scene->link, STREAM, filter, from, &reader, &error)) {
+    reader_close(scene->reader);
+    scene->reader = NULL;
+    if (!reader_open(scene->link, STREAM, filter, from, &scene->reader, &error)) {
         fail_msg("%s", error.text);
     }
-    return reader;
+    return scene->reader;
+}
+
+static struct reader *open_since(struct scene *scene, int64_t since_ms)
+{
+    struct error error = {0};
+    reader_close(scene->reader);
+    scene->reader = NULL;
+    if (!reader_open_since(scene->link, STREAM, NULL, since_ms, &scene->reader, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return scene->reader;
+}
+
+static void close_reader(struct scene *scene)
+{
+    reader_close(scene->reader);
+    scene->reader = NULL;
 }
 
 /* Reads to the end; returns how many, each of a greater sequence than the one before. */
@@ -109,18 +129,18 @@ static void test_all_in_order(void **state)
     assert_int_equal(read_to_end(reader, &last), MANY);
     assert_int_equal(nats_letters_post(scene->mailer, MANY, 3, 100, WAIT_MS, NULL), 3);
     assert_int_equal(read_to_end(reader, &last), 3);
-    reader_close(reader);
+    close_reader(scene);
 
     reader = open_reader(scene, "dlq.orders", scene->first + MANY - 10);
     last = scene->first + MANY - 11;
     assert_int_equal(read_to_end(reader, &last), 13);
-    reader_close(reader);
+    close_reader(scene);
     reader = open_reader(scene, "dlq.others", 1);
     assert_int_equal(read_to_end(reader, &last), 0);
-    reader_close(reader);
+    close_reader(scene);
     reader = open_reader(scene, NULL, scene->first + MANY + 100);
     assert_int_equal(read_to_end(reader, &last), 0);
-    reader_close(reader);
+    close_reader(scene);
     assert_true(await_condition(no_consumers, scene, WAIT_MS)); /* their removal is not waited for */
 }
 
@@ -147,7 +167,7 @@ static void test_what_is_read_is_what_was_written(void **state)
     const char *value = NULL;
     assert_int_equal(natsMsgHeader_Get((natsMsg *)(uintptr_t)message.handle, "Tarry-Error", &value), NATS_OK);
     assert_string_equal(value, "it is broken");
-    reader_close(reader);
+    close_reader(scene);
 
     struct reader_one *one = NULL;
     assert_true(reader_take(scene->link, STREAM, scene->first + 1, WAIT_MS, &one, &error));
@@ -163,7 +183,6 @@ static void test_what_is_read_is_what_was_written(void **state)
 static void test_since(void **state)
 {
     struct scene *scene = *state;
-    struct reader *reader = NULL;
     struct reader_message message;
     struct error error;
     assert_int_equal(nats_letters_post(scene->mailer, 0, 10, 100, WAIT_MS, NULL), 10);
@@ -173,15 +192,15 @@ static void test_since(void **state)
     assert_true(reader_take(scene->link, STREAM, scene->first + 10, WAIT_MS, &one, &error));
     int64_t since_ms = reader_one_message(one)->stored_ms;
     reader_one_free(one);
-    assert_true(reader_open_since(scene->link, STREAM, NULL, since_ms, &reader, &error));
+    struct reader *reader = open_since(scene, since_ms);
     assert_int_equal(reader_next(reader, 0, &message, &error), READER_MESSAGE);
     assert_int_equal(message.sequence, scene->first + 10);
     assert_int_equal(reader_next(reader, 0, &message, &error), READER_NOTHING);
-    reader_close(reader);
-    assert_true(reader_open_since(scene->link, STREAM, NULL, 0, &reader, &error));
+    close_reader(scene);
+    reader = open_since(scene, 0);
     uint64_t last = 0;
     assert_int_equal(read_to_end(reader, &last), 11);
-    reader_close(reader);
+    close_reader(scene);
 }
 
 static void test_poll_does_not_wait(void **state)
@@ -205,7 +224,18 @@ static void test_poll_does_not_wait(void **state)
     }
     assert_int_equal(nats_letters_post(scene->mailer, 1, 1, 100, WAIT_MS, NULL), 1);
     assert_int_equal(reader_poll(reader, WAIT_MS, &message, &error), READER_MESSAGE);
-    reader_close(reader);
+    close_reader(scene);
+}
+
+/* The stream as it is now; borrowed until the next call. */
+static const struct reader_stream *stream_now(const struct scene *scene)
+{
+    static struct reader_stream stream;
+    struct streams_state state;
+    struct error error;
+    assert_true(streams_state(scene->link, STREAM, WAIT_MS, &state, &error));
+    stream = (struct reader_stream){STREAM, state.created_ms};
+    return &stream;
 }
 
 static void test_removed_while_reading(void **state)
@@ -223,11 +253,11 @@ static void test_removed_while_reading(void **state)
     for (uint64_t n = 499; n < MANY - 1; n += 2) {
         sequences[count++] = scene->first + n;
     }
-    assert_true(reader_remove(scene->link, STREAM, sequences, count, WAIT_MS, gone, &error));
+    assert_true(reader_remove(scene->link, stream_now(scene), sequences, count, WAIT_MS, gone, &error));
     uint64_t last = scene->first;
     assert_int_equal(read_to_end(reader, &last), MANY - 1 - count);
     assert_int_equal(last, scene->first + MANY - 1);
-    reader_close(reader);
+    close_reader(scene);
 }
 
 static void test_remove(void **state)
@@ -244,22 +274,35 @@ static void test_remove(void **state)
     }
     assert_true(reader_get(scene->link, STREAM, scene->first + 1, WAIT_MS, &bytes, &error));
     assert_true(bytes.length > 0);
-    assert_true(reader_remove(scene->link, STREAM, sequences, MANY, WAIT_MS, gone, &error));
+    assert_true(reader_remove(scene->link, stream_now(scene), sequences, MANY, WAIT_MS, gone, &error));
     for (size_t i = 0; i < MANY; i++) {
         assert_true(gone[i]);
     }
     assert_int_equal(nats_client_count(scene->client, STREAM, NULL), 1);
     assert_false(reader_get(scene->link, STREAM, scene->first + 1, WAIT_MS, &bytes, &error));
     assert_int_equal(error.code, ERROR_NOT_FOUND);
-    assert_true(reader_remove(scene->link, STREAM, sequences, 1, WAIT_MS, gone, &error)); /* again is fine */
+    assert_true(reader_remove(scene->link, stream_now(scene), sequences, 1, WAIT_MS, gone, &error)); /* again is fine */
     sequences[0] = scene->first;
-    assert_true(reader_remove(scene->link, STREAM, sequences, 1, WAIT_MS, gone, &error)); /* the last one */
+    assert_true(reader_remove(scene->link, stream_now(scene), sequences, 1, WAIT_MS, gone, &error)); /* the last one */
     assert_true(gone[0]);
-    assert_true(reader_remove(scene->link, STREAM, sequences, 1, WAIT_MS, gone, &error)); /* of an empty stream */
-    assert_false(reader_remove(scene->link, "NO_SUCH", sequences, 1, WAIT_MS, gone, &error));
+    assert_true(reader_remove(scene->link, stream_now(scene), sequences, 1, WAIT_MS, gone, &error)); /* of an empty stream */
+    assert_false(reader_remove(scene->link, &(struct reader_stream){"NO_SUCH", 1}, sequences, 1, WAIT_MS, gone, &error));
     assert_false(gone[0]);
+    struct reader_stream stream = *stream_now(scene);
+    stream.created_ms--; /* it was another one that the caller saw */
+    assert_int_equal(nats_letters_post(scene->mailer, 200, 1, 100, WAIT_MS, NULL), 1);
+    sequences[0] = scene->first + 100;
+    assert_true(reader_get(scene->link, STREAM, sequences[0], WAIT_MS, &bytes, &error));
+    assert_false(reader_remove(scene->link, &stream, sequences, 1, WAIT_MS, gone, &error));
+    assert_int_equal(error.code, ERROR_UNAVAILABLE);
+    assert_false(gone[0]);
+    assert_false(reader_remove_before(scene->link, &stream, NULL, sequences[0] + 1, WAIT_MS, &error));
+    assert_true(reader_get(scene->link, STREAM, sequences[0], WAIT_MS, &bytes, &error));
+    stream.created_ms++;
+    assert_true(reader_remove_before(scene->link, &stream, NULL, sequences[0] + 1, WAIT_MS, &error));
+    assert_false(reader_get(scene->link, STREAM, sequences[0], WAIT_MS, &bytes, &error));
     nats_server_kill(scene->server);
-    assert_false(reader_remove(scene->link, STREAM, sequences, 1, WAIT_MS, gone, &error));
+    assert_false(reader_remove(scene->link, &stream, sequences, 1, WAIT_MS, gone, &error));
     assert_int_equal(error.code, ERROR_UNAVAILABLE);
     buffer_free(&bytes);
 }
@@ -289,7 +332,7 @@ static void test_stream_deleted(void **state)
     nats_letters_streams(scene->link, &scene->options); /* another one of that name */
     assert_true(fails(reader, &error));
     assert_non_null(strstr(error.text, STREAM));
-    reader_close(reader);
+    close_reader(scene);
 }
 
 /* As an operator's `nats consumer rm` does, or the server when we said nothing for a minute. */
@@ -306,7 +349,7 @@ static void test_consumer_deleted(void **state)
     assert_int_equal(js_DeleteConsumer(nats_client_jetstream(scene->client), STREAM, names->List[0], NULL, NULL), NATS_OK);
     jsConsumerNamesList_Destroy(names);
     assert_true(fails(reader, &error));
-    reader_close(reader);
+    close_reader(scene);
 }
 
 static void test_server_killed(void **state)
@@ -320,12 +363,12 @@ static void test_server_killed(void **state)
     nats_server_kill(scene->server);
     nats_server_restart(scene->server);
     assert_true(fails(reader, &error));
-    reader_close(reader);
+    close_reader(scene);
     assert_true(link_wait(scene->link, 30000, &error));
     reader = open_reader(scene, NULL, scene->first + 1);
     uint64_t last = scene->first;
     assert_int_equal(read_to_end(reader, &last), 499);
-    reader_close(reader);
+    close_reader(scene);
 }
 
 /* A server that is there and says nothing: found out by the deadline. */
@@ -338,7 +381,7 @@ static void test_server_frozen(void **state)
     bool failed = fails(reader, &error);
     nats_server_thaw(scene->server);
     assert_true(failed);
-    reader_close(reader);
+    close_reader(scene);
 }
 
 /* A record that stands apart, and what is wrong with one. */

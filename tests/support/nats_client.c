@@ -1,5 +1,7 @@
 #include "tests/support/nats_client.h"
 
+#include <stdio.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -154,6 +156,15 @@ uint64_t nats_client_first(struct nats_client *client, const char *stream)
     uint64_t first = info->State.FirstSeq == 0 ? 1 : info->State.FirstSeq;
     jsStreamInfo_Destroy(info);
     return first;
+}
+
+const char *nats_client_place(struct nats_client *client, const char *words, const char *stream, uint64_t nth)
+{
+    static char texts[2][128];
+    static unsigned calls;
+    char *text = texts[calls++ % 2];
+    snprintf(text, sizeof texts[0], "%s%" PRIu64, words, nats_client_first(client, stream) + nth - 1);
+    return text;
 }
 
 uint64_t nats_client_count(struct nats_client *client, const char *stream, const char *filter)

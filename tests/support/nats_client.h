@@ -31,6 +31,9 @@ uint64_t nats_client_count(struct nats_client *client, const char *stream, const
 /* The sequence of its first message, or of the one that will be the first when it is empty. */
 uint64_t nats_client_first(struct nats_client *client, const char *stream);
 
+/* `words` and the sequence of its nth message, counted from the first that is there, when there are no gaps between. Valid until the call after the next. */
+const char *nats_client_place(struct nats_client *client, const char *words, const char *stream, uint64_t nth);
+
 /* Changes the configuration: `edit` is called with a copy of the one there is. */
 void nats_client_edit(struct nats_client *client, const char *stream, void (*edit)(jsStreamConfig *config));
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "bridge/admin.h"
 #include "dlq/reader.h"
 #include "tests/support/await.h"
 #include "tests/support/kafka_topics.h"
@@ -42,6 +43,20 @@ static void write_config(struct replay_scene *scene)
     assert_int_equal(fclose(file), 0);
 }
 
+/* As the configuration's group is on that cluster. */
+static const char *owner_of(const char *bootstrap)
+{
+    static char owner[128];
+    const struct kafka_property property = {"bootstrap.servers", bootstrap};
+    char cluster[64];
+    struct error error;
+    if (!admin_cluster_id(&property, 1, TIMEOUT_MS, cluster, sizeof cluster, &error)) {
+        fail_msg("%s", error.text);
+    }
+    snprintf(owner, sizeof owner, "%s/tarry", cluster);
+    return owner;
+}
+
 void replay_scene_open(struct replay_scene *scene)
 {
     const char *const settings[] = {"auto.create.topics.enable=false"};
@@ -50,6 +65,7 @@ void replay_scene_open(struct replay_scene *scene)
     scene->client = nats_client_open(nats_server_url(scene->nats));
     scene->link = nats_letters_link(nats_server_url(scene->nats));
     scene->streams = nats_letters_options();
+    scene->streams.owner = owner_of(kafka_broker_bootstrap(scene->kafka));
     nats_letters_streams(scene->link, &scene->streams);
     scene->mailer = mailer_new(scene->link, &scene->streams);
     scene->folder = temp_directory("tarry-replay");

@@ -102,6 +102,13 @@ static void test_utf8_length(void **state)
     assert_true(text_is_utf8(BYTES("a\xc3\xbc"
                                    "b")));
     assert_false(text_is_utf8(BYTES("a\xc3")));
+    for (size_t at = 0; at < 20; at++) { /* wherever it stands among plain letters */
+        uint8_t bytes[20];
+        memset(bytes, 'a', sizeof(bytes));
+        bytes[at] = 0xff;
+        assert_false(text_is_utf8((struct span){bytes, sizeof(bytes)}));
+        assert_true(text_is_utf8((struct span){bytes, at}));
+    }
 }
 
 /* Any bytes, any size: terminated, in bounds, valid, without control bytes, and all of it if there is room. */
