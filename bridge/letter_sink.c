@@ -310,7 +310,7 @@ void letter_sink_serve(struct letter_sink *sink, int64_t timeout_ms)
 static void purge_if_failed(struct letter_sink *sink)
 {
     rd_kafka_resp_err_t code;
-    if (sink->transactional_id != NULL && !sink->purged && letter_sink_cause(sink, &code, NULL, 0)) {
+    if (sink->transactional_id != NULL && !sink->purged && letter_sink_transaction_cause(sink, &code, NULL, 0)) {
         sink->purged = true;
         rd_kafka_purge(sink->producers[0].handle, RD_KAFKA_PURGE_F_QUEUE);
     }
@@ -322,7 +322,7 @@ static void judge_only_one(const struct letter_sink *sink, struct letter_sink_re
     rd_kafka_resp_err_t code;
     char words[256];
     bool undone = !report->delivered && report->failure == DELIVERY_UNDONE;
-    if (undone && sink->sent == 1 && letter_sink_cause(sink, &code, words, sizeof words) && sink_failure_of(code) != DELIVERY_RETRIABLE) {
+    if (undone && sink->sent == 1 && letter_sink_transaction_cause(sink, &code, words, sizeof words) && sink_failure_of(code) != DELIVERY_RETRIABLE) {
         letter_sink_judge(report, code);
         memcpy(report->error, words, sizeof report->error);
     }

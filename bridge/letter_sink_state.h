@@ -41,10 +41,9 @@ void letter_sink_serve(struct letter_sink *sink, int64_t timeout_ms);
 /* Forgets the reports that were not polled. */
 void letter_sink_drop_reports(struct letter_sink *sink);
 
-/* Why the failed transaction failed first; false: it has not. */
-bool letter_sink_cause(const struct letter_sink *sink, rd_kafka_resp_err_t *code, char *words, size_t size);
-
 /* Fills in what a code says of a record. */
 void letter_sink_judge(struct letter_sink_report *report, rd_kafka_resp_err_t code);
+
+#include "bridge/letter_sink_transaction.h" /* last: it speaks of what stands above */
 
 #endif

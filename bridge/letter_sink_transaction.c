@@ -108,7 +108,7 @@ bool letter_sink_begin(struct letter_sink *sink, struct error *error)
     return read_error(rd_kafka_begin_transaction(handle_of(sink)), error) == ANSWER_DONE;
 }
 
-bool letter_sink_cause(const struct letter_sink *sink, rd_kafka_resp_err_t *code, char *words, size_t size)
+bool letter_sink_transaction_cause(const struct letter_sink *sink, rd_kafka_resp_err_t *code, char *words, size_t size)
 {
     rd_kafka_error_t *failure = rd_kafka_begin_transaction(handle_of(sink)); /* begun it is already: it says no, with the first reason */
     bool failed = failure != NULL && (rd_kafka_error_txn_requires_abort(failure) || rd_kafka_error_is_fatal(failure));

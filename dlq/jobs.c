@@ -34,7 +34,7 @@ static bool subject_of_id(const struct streams_options *options, const char *id,
 
 static struct link_session *session_of(struct link *link, struct error *error)
 {
-    return link_wait(link, LINK_MS, error) ? link_hold(link, error) : NULL;
+    return link_wait(link, LINK_MS, error) ? link_session_hold(link, error) : NULL;
 }
 
 static bool failed(struct link_session *session, const char *stream, const char *id, natsStatus status, jsErrCode code, struct error *error)
@@ -48,7 +48,7 @@ static bool failed(struct link_session *session, const char *stream, const char 
     if (status == NATS_NOT_FOUND) {
         return error_set(error, ERROR_NOT_FOUND, "there is no job %s", id);
     }
-    link_failure(session, status, code, error);
+    link_session_failure(session, status, code, error);
     return error_prefix(error, "job %s", id);
 }
 
@@ -75,14 +75,14 @@ bool jobs_put(struct link *link, const struct streams_options *options, const ch
     publish.ExpectNoMessage = *revision == 0;
     jsPubAck *ack = NULL;
     jsErrCode code = 0;
-    natsStatus status = js_Publish(&ack, link_jetstream(session), subject, bytes.data, (int)bytes.length, &publish, &code);
+    natsStatus status = js_Publish(&ack, link_session_jetstream(session), subject, bytes.data, (int)bytes.length, &publish, &code);
     if (status == NATS_OK) {
         *revision = ack->Sequence;
         jsPubAck_Destroy(ack);
     } else {
         failed(session, stream, id, status, code, error);
     }
-    link_drop(session);
+    link_session_drop(session);
     return status == NATS_OK;
 }
 
@@ -103,7 +103,7 @@ bool jobs_get(struct link *link, const struct streams_options *options, const ch
     wait.Wait = WAIT_MS;
     natsMsg *message = NULL;
     jsErrCode code = 0;
-    natsStatus status = js_GetLastMsg(&message, link_jetstream(session), stream, subject, &wait, &code);
+    natsStatus status = js_GetLastMsg(&message, link_session_jetstream(session), stream, subject, &wait, &code);
     if (status == NATS_OK) {
         buffer_clear(bytes);
         buffer_add(bytes, natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message));
@@ -112,7 +112,7 @@ bool jobs_get(struct link *link, const struct streams_options *options, const ch
     } else {
         failed(session, stream, id, status, code, error);
     }
-    link_drop(session);
+    link_session_drop(session);
     return status == NATS_OK && (!bytes->full || error_set(error, ERROR_FULL, "job %s is larger than %zu bytes", id, bytes->most));
 }
 

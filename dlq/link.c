@@ -49,8 +49,8 @@ static void watch(struct link *link, struct link_session *session)
         struct timespec at = after_ms(LOOK_MS);
         if (!wait_until(link, &at)) {
             pthread_mutex_unlock(&link->lock);
-            if (!link_alive(session)) {
-                link_break(session);
+            if (!link_session_alive(session)) {
+                link_session_break(session);
             }
             pthread_mutex_lock(&link->lock);
         }
@@ -181,9 +181,9 @@ bool link_up(struct link *link, char *text, size_t size)
 
 int64_t link_max_payload(struct link *link)
 {
-    struct link_session *session = link_hold(link, NULL);
+    struct link_session *session = link_session_hold(link, NULL);
     int64_t most = session == NULL ? 0 : natsConnection_GetMaxPayload(session->connection);
-    link_drop(session);
+    link_session_drop(session);
     return most < 0 ? 0 : most;
 }
 

@@ -40,6 +40,8 @@ struct link_session {
     unsigned holds; /* one of them the closed callback's, which comes exactly once */
     bool ended;
     char complaint[LINK_INNER_TEXT]; /* the server's last one */
+    natsSubscription **left; /* not destroyed yet: see link_session_unsubscribe */
+    size_t left_count;
 };
 
 /* Overwrites secrets in `text` by '*'. */

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "dlq/link_inner.h"
 
+#define FLUSH_MS 2000
+
 /* Options of one session: those of the link, with callbacks that know the session. natsOptions has no copy; natsConnection_Connect makes one, and only
  * the link's thread connects, so the callbacks are set on the link's before each try. */
 static natsStatus set_callbacks(struct link *link, struct link_session *session)
@@ -32,6 +34,10 @@ static void free_session(struct link_session *session)
     struct link *link = session->link;
     jsCtx_Destroy(session->jetstream);
     natsConnection_Destroy(session->connection);
+    for (size_t i = 0; i < session->left_count; i++) {
+        natsSubscription_Destroy(session->left[i]);
+    }
+    free(session->left);
     free(session);
     pthread_mutex_lock(&link->lock);
     link->living--;
@@ -64,7 +70,7 @@ bool link_session_open(struct link *link, struct link_session **session, char te
 void link_session_end(struct link_session *session)
 {
     natsConnection_Close(session->connection);
-    link_drop(session);
+    link_session_drop(session);
 }
 
 void link_session_complained(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *session)
@@ -85,10 +91,10 @@ void link_session_closed(natsConnection *connection, void *session)
     of->ended = true;
     pthread_cond_broadcast(&of->link->changed);
     pthread_mutex_unlock(&of->link->lock);
-    link_drop(of);
+    link_session_drop(of);
 }
 
-struct link_session *link_hold(struct link *link, struct error *error)
+struct link_session *link_session_hold(struct link *link, struct error *error)
 {
     pthread_mutex_lock(&link->lock);
     struct link_session *session = link->session;
@@ -101,7 +107,7 @@ struct link_session *link_hold(struct link *link, struct error *error)
     return session;
 }
 
-void link_drop(struct link_session *session)
+void link_session_drop(struct link_session *session)
 {
     if (session == NULL) {
         return;
@@ -115,30 +121,46 @@ void link_drop(struct link_session *session)
     }
 }
 
-int64_t link_clock_ms(void)
+void link_session_unsubscribe(struct link_session *session, natsSubscription *subscription)
+{
+    if (subscription == NULL) {
+        return;
+    }
+    (void)natsSubscription_Unsubscribe(subscription);
+    if (natsConnection_FlushTimeout(session->connection, FLUSH_MS) == NATS_OK) {
+        natsSubscription_Destroy(subscription);
+        return;
+    }
+    pthread_mutex_lock(&session->link->lock);
+    session->left = memory_resize(session->left, session->left_count + 1, sizeof(*session->left));
+    session->left[session->left_count++] = subscription;
+    pthread_mutex_unlock(&session->link->lock);
+}
+
+int64_t link_session_clock_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-natsConnection *link_connection(struct link_session *session)
+natsConnection *link_session_connection(struct link_session *session)
 {
     return session->connection;
 }
 
-jsCtx *link_jetstream(struct link_session *session)
+jsCtx *link_session_jetstream(struct link_session *session)
 {
     return session->jetstream;
 }
 
-uint64_t link_number(const struct link_session *session)
+uint64_t link_session_number(const struct link_session *session)
 {
     return session->number;
 }
 
 /* nats.c's flusher notes that a write failed, and goes on with what comes after the gap. */
-bool link_alive(struct link_session *session)
+bool link_session_alive(struct link_session *session)
 {
     const char *words = NULL;
     natsStatus status = natsConnection_GetLastError(session->connection, &words);
@@ -146,7 +168,7 @@ bool link_alive(struct link_session *session)
     return !torn && !natsConnection_IsClosed(session->connection);
 }
 
-void link_break(struct link_session *session)
+void link_session_break(struct link_session *session)
 {
     natsConnection_Close(session->connection);
 }
@@ -176,7 +198,7 @@ static enum error_code code_of(natsStatus status, jsErrCode js)
     return ours ? ERROR_INVALID : ERROR_UNAVAILABLE;
 }
 
-bool link_failure(struct link_session *session, natsStatus status, jsErrCode js, struct error *error)
+bool link_session_failure(struct link_session *session, natsStatus status, jsErrCode js, struct error *error)
 {
     natsStatus noted = NATS_OK;
     (void)nats_GetLastError(&noted);

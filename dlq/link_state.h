@@ -17,33 +17,9 @@
 
 struct link_session;
 
-/* The session of now; give it back with link_drop. NULL and ERROR_UNAVAILABLE with the reason: the link is down. Does not wait. */
-struct link_session *link_hold(struct link *link, struct error *error);
-
-/* NULL is allowed. May block for moments when it was the last hold of an ended session. Subscriptions made on it are destroyed before. */
-void link_drop(struct link_session *session);
-
-/* Valid while held; owned by the session. */
-natsConnection *link_connection(struct link_session *session);
-jsCtx *link_jetstream(struct link_session *session);
-
-/* False: it ended; drop it. */
-bool link_alive(struct link_session *session);
-
-/* Counts sessions of this link from 1: another number is another session. */
-uint64_t link_number(const struct link_session *session);
-
 /* Waits up to timeout_ms for a session with a greater number than that: the one after a session known to have ended, 0: any. False: ERROR_UNAVAILABLE. */
 bool link_wait_after(struct link *link, uint64_t number, int64_t timeout_ms, struct error *error);
 
-/* Ends the session: it cannot be trusted any more (a write that stopped in its middle). The link makes the next one. */
-void link_break(struct link_session *session);
-
-/* Puts the failure of a call on the session into words: a code for the reason and nats.c's text, without secrets; js is of JetStream calls, else 0. Also
- * what the server last complained about on this session (permissions), if it did. Returns false. */
-bool link_failure(struct link_session *session, natsStatus status, jsErrCode js, struct error *error);
-
-/* The monotonic clock in ms: for how long one may still wait. */
-int64_t link_clock_ms(void);
+#include "dlq/link_session.h" /* last: it speaks of what stands above */
 
 #endif

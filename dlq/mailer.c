@@ -36,10 +36,10 @@ void mailer_session_drop(struct mailer *mailer)
     if (mailer->session == NULL) {
         return;
     }
-    natsSubscription_Destroy(mailer->answers);
+    link_session_unsubscribe(mailer->session, mailer->answers);
     mailer->answers = NULL;
-    mailer->ended = link_number(mailer->session);
-    link_drop(mailer->session);
+    mailer->ended = link_session_number(mailer->session);
+    link_session_drop(mailer->session);
     mailer->session = NULL;
 }
 
@@ -52,7 +52,7 @@ static natsStatus subscribe(struct mailer *mailer)
         char subject[sizeof mailer->inbox + 2];
         snprintf(mailer->inbox, sizeof mailer->inbox, "%s", inbox);
         snprintf(subject, sizeof subject, "%s.*", mailer->inbox);
-        status = natsConnection_SubscribeSync(&mailer->answers, link_connection(mailer->session), subject);
+        status = natsConnection_SubscribeSync(&mailer->answers, link_session_connection(mailer->session), subject);
     }
     natsInbox_Destroy(inbox);
     if (status == NATS_OK) { /* no more come than were sent, which the window bounds */
@@ -63,22 +63,22 @@ static natsStatus subscribe(struct mailer *mailer)
 
 bool mailer_session_ready(struct mailer *mailer, int64_t end_ms, struct error *error)
 {
-    if (mailer->session != NULL && link_alive(mailer->session)) {
+    if (mailer->session != NULL && link_session_alive(mailer->session)) {
         return true;
     }
     mailer_session_drop(mailer);
     for (;;) {
-        int64_t left_ms = end_ms - link_clock_ms();
+        int64_t left_ms = end_ms - link_session_clock_ms();
         if (!link_wait_after(mailer->link, mailer->ended, left_ms < 0 ? 0 : left_ms, error)) {
             return false;
         }
-        mailer->session = link_hold(mailer->link, error);
+        mailer->session = link_session_hold(mailer->link, error);
         natsStatus status = mailer->session == NULL ? NATS_CONNECTION_CLOSED : subscribe(mailer);
         if (status == NATS_OK) {
             return true;
         }
         if (status != NATS_CONNECTION_CLOSED) {
-            link_failure(mailer->session, status, 0, error);
+            link_session_failure(mailer->session, status, 0, error);
             mailer_session_drop(mailer);
             return false;
         }
@@ -118,7 +118,7 @@ static void nothing_known(struct mailer_item *items, size_t count, const char *t
 
 void mailer_post(struct mailer *mailer, struct mailer_item *items, size_t count, int64_t timeout_ms)
 {
-    int64_t end_ms = link_clock_ms() + timeout_ms;
+    int64_t end_ms = link_session_clock_ms() + timeout_ms;
     char text[256];
     bool up = link_up(mailer->link, text, sizeof text);
     nothing_known(items, count, up ? "not sent within the time" : text);
@@ -137,7 +137,7 @@ bool mailer_forget_large(struct mailer *mailer, const char *id, struct error *er
 {
     char subject[SUBJECT_SIZE];
     subject_large(subject, mailer->options->prefix, id, -1);
-    struct link_session *session = link_hold(mailer->link, error);
+    struct link_session *session = link_session_hold(mailer->link, error);
     if (session == NULL) {
         return false;
     }
@@ -146,8 +146,8 @@ bool mailer_forget_large(struct mailer *mailer, const char *id, struct error *er
     options.Wait = FORGET_MS;
     options.Stream.Purge.Subject = subject;
     jsErrCode code = 0;
-    natsStatus status = js_PurgeStream(link_jetstream(session), mailer->large, &options, &code);
-    bool done = status == NATS_OK || status == NATS_NOT_FOUND || link_failure(session, status, code, error);
-    link_drop(session);
+    natsStatus status = js_PurgeStream(link_session_jetstream(session), mailer->large, &options, &code);
+    bool done = status == NATS_OK || status == NATS_NOT_FOUND || link_session_failure(session, status, code, error);
+    link_session_drop(session);
     return done;
 }

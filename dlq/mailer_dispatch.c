@@ -68,17 +68,17 @@ static natsStatus publish(struct dispatch *dispatch, const struct mailer_message
         subject_of(subject, mailer->options->prefix, message->state == LETTER_PARKED ? SUBJECT_PARKED : SUBJECT_DLQ, message->letter->target);
     }
     snprintf(reply, sizeof reply, "%s.%" PRIx64 "-%zx-%" PRIx32, mailer->inbox, mailer->call, (size_t)(message - dispatch->messages), message->nth);
-    mailer_message_id(message, id);
+    mailer_verify_id(message, id);
     natsMsg *made = NULL;
     natsStatus status = natsMsg_Create(&made, subject, reply, (const char *)body.data, (int)body.length);
     if (status == NATS_OK) {
         status = natsMsgHeader_Set(made, "Nats-Msg-Id", id);
     }
     if (status == NATS_OK) { /* another stream that takes this subject must not swallow it */
-        status = natsMsgHeader_Set(made, "Nats-Expected-Stream", mailer_message_stream(mailer, message));
+        status = natsMsgHeader_Set(made, "Nats-Expected-Stream", mailer_verify_stream(mailer, message));
     }
     if (status == NATS_OK) {
-        status = natsConnection_PublishMsg(link_connection(mailer->session), made);
+        status = natsConnection_PublishMsg(link_session_connection(mailer->session), made);
     }
     link_spent_add(&mailer->spent, made);
     return status;
@@ -104,7 +104,7 @@ static bool send_message(struct dispatch *dispatch, struct mailer_message *messa
         return true;
     }
     if (status != NATS_OK) {
-        link_break(dispatch->mailer->session); /* a message may be cut off in its middle */
+        link_session_break(dispatch->mailer->session); /* a message may be cut off in its middle */
         return false;
     }
     if (message->stage == MAILER_STAGE_UNSENT) {
@@ -114,7 +114,7 @@ static bool send_message(struct dispatch *dispatch, struct mailer_message *messa
         dispatch->under_way++;
         dispatch->under_way_bytes += body.length;
     }
-    message->again_ms = link_clock_ms() + ANSWER_MS;
+    message->again_ms = link_session_clock_ms() + ANSWER_MS;
     return true;
 }
 
@@ -132,7 +132,7 @@ static bool send_new(struct dispatch *dispatch)
 
 static bool send_again(struct dispatch *dispatch)
 {
-    int64_t now_ms = link_clock_ms();
+    int64_t now_ms = link_session_clock_ms();
     if (now_ms < dispatch->look_ms) {
         return true;
     }
@@ -170,7 +170,7 @@ static void take_duplicate(struct dispatch *dispatch, struct mailer_message *mes
         message->again_ms = 0;
         dispatch->look_ms = 0;
     } else { /* asked again */
-        message->again_ms = link_clock_ms() + LATER_MS;
+        message->again_ms = link_session_clock_ms() + LATER_MS;
     }
 }
 
@@ -185,7 +185,7 @@ static void take_answer(struct dispatch *dispatch, struct mailer_message *messag
             take_duplicate(dispatch, message, answer->sequence);
             break;
         case MAILER_ANSWER_LATER:
-            message->again_ms = link_clock_ms() + LATER_MS;
+            message->again_ms = link_session_clock_ms() + LATER_MS;
             snprintf(message->item->error, sizeof message->item->error, "%s", answer->text);
             break;
         case MAILER_ANSWER_FAILED:
@@ -232,9 +232,9 @@ static void receive(struct dispatch *dispatch)
             return;
         }
         if (status == NATS_NO_RESPONDERS) {
-            all_again_at(dispatch, link_clock_ms() + LATER_MS, "no stream takes it: the stream is gone, or JetStream has no leader");
+            all_again_at(dispatch, link_session_clock_ms() + LATER_MS, "no stream takes it: the stream is gone, or JetStream has no leader");
         } else if (status != NATS_OK) {
-            link_break(dispatch->mailer->session);
+            link_session_break(dispatch->mailer->session);
             return;
         } else {
             struct mailer_message *message = message_of(dispatch, natsMsg_GetSubject(got));
@@ -258,7 +258,7 @@ static bool go_on(struct dispatch *dispatch, struct error *error)
     if (!mailer_session_ready(dispatch->mailer, dispatch->end_ms, error)) {
         return false;
     }
-    uint64_t number = link_number(dispatch->mailer->session);
+    uint64_t number = link_session_number(dispatch->mailer->session);
     if (number != dispatch->session) {
         dispatch->session = number;
         dispatch->look_ms = 0;
@@ -273,7 +273,7 @@ static void give_up(struct dispatch *dispatch, const struct error *error)
     struct error silent;
     error_set(&silent, ERROR_UNAVAILABLE, "not answered in time");
     if (dispatch->mailer->session != NULL) {
-        link_failure(dispatch->mailer->session, NATS_TIMEOUT, 0, &silent);
+        link_session_failure(dispatch->mailer->session, NATS_TIMEOUT, 0, &silent);
     }
     for (size_t i = 0; i < dispatch->count; i++) {
         struct mailer_message *message = &dispatch->messages[i];
@@ -291,7 +291,7 @@ void mailer_dispatch(struct mailer *mailer, struct mailer_message *messages, siz
     struct dispatch dispatch = {.mailer = mailer, .messages = messages, .count = count, .open = count, .end_ms = end_ms};
     struct error error = {ERROR_NONE, ""};
     mailer->call++;
-    while (dispatch.open > 0 && error.code == ERROR_NONE && link_clock_ms() < end_ms) {
+    while (dispatch.open > 0 && error.code == ERROR_NONE && link_session_clock_ms() < end_ms) {
         if (go_on(&dispatch, &error) && send_again(&dispatch) && send_new(&dispatch) && dispatch.under_way > 0) {
             receive(&dispatch);
         }

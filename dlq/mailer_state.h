@@ -59,8 +59,6 @@ void mailer_answer_read(const char *bytes, size_t length, struct mailer_answer *
 
 /* Nats-Msg-Id and stream of a message. */
 #define MAILER_ID_SIZE 128
-void mailer_message_id(const struct mailer_message *message, char id[MAILER_ID_SIZE]);
-const char *mailer_message_stream(const struct mailer *mailer, const struct mailer_message *message);
 
 enum mailer_standing { MAILER_STANDS, MAILER_GONE, MAILER_STANDING_UNKNOWN };
 
@@ -75,5 +73,7 @@ bool mailer_large_is(const struct letter *letter, int64_t most);
 
 /* Stores the record of item->letter apart and fills in `letter`, a copy of it that says so. False: the item has its result. */
 bool mailer_large_store(struct mailer *mailer, struct mailer_item *item, int64_t most, int64_t end_ms, struct letter *letter);
+
+#include "dlq/mailer_verify.h" /* last: it speaks of what stands above */
 
 #endif

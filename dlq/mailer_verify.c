@@ -7,7 +7,7 @@
 
 #define VERIFY_MS 2000
 
-void mailer_message_id(const struct mailer_message *message, char id[MAILER_ID_SIZE])
+void mailer_verify_id(const struct mailer_message *message, char id[MAILER_ID_SIZE])
 {
     if (message->part < 0) {
         letter_message_id(message->letter, message->state, message->nth, id);
@@ -16,7 +16,7 @@ void mailer_message_id(const struct mailer_message *message, char id[MAILER_ID_S
     }
 }
 
-const char *mailer_message_stream(const struct mailer *mailer, const struct mailer_message *message)
+const char *mailer_verify_stream(const struct mailer *mailer, const struct mailer_message *message)
 {
     if (message->part >= 0) {
         return mailer->large;
@@ -46,7 +46,7 @@ static bool same_letter(struct span bytes, const struct letter *letter)
 static bool same(natsMsg *stored, const struct mailer_message *message)
 {
     char id[MAILER_ID_SIZE];
-    mailer_message_id(message, id);
+    mailer_verify_id(message, id);
     const char *stored_id = NULL;
     if (natsMsgHeader_Get(stored, "Nats-Msg-Id", &stored_id) != NATS_OK || strcmp(stored_id, id) != 0) {
         return false;
@@ -58,13 +58,13 @@ static bool same(natsMsg *stored, const struct mailer_message *message)
 
 enum mailer_standing mailer_verify(struct mailer *mailer, const struct mailer_message *message, uint64_t sequence, int64_t end_ms)
 {
-    int64_t left_ms = end_ms - link_clock_ms();
+    int64_t left_ms = end_ms - link_session_clock_ms();
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = left_ms < 1 ? 1 : left_ms < VERIFY_MS ? left_ms : VERIFY_MS;
     natsMsg *stored = NULL;
     jsErrCode code = 0;
-    natsStatus status = js_GetMsg(&stored, link_jetstream(mailer->session), mailer_message_stream(mailer, message), sequence, &options, &code);
+    natsStatus status = js_GetMsg(&stored, link_session_jetstream(mailer->session), mailer_verify_stream(mailer, message), sequence, &options, &code);
     if (status == NATS_NOT_FOUND) {
         return MAILER_GONE;
     }

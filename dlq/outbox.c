@@ -19,8 +19,8 @@ static struct outbox *new_outbox(const struct outbox_options *options)
     pthread_cond_init(&outbox->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&outbox->lock, NULL);
-    outbox_list_init(&outbox->waiting);
-    outbox_list_init(&outbox->reports);
+    outbox_entry_list_init(&outbox->waiting);
+    outbox_entry_list_init(&outbox->reports);
     outbox->status.oldest_waiting_ms = -1;
     outbox->status.oldest_parked_ms = -1;
     snprintf(outbox->status.text, sizeof outbox->status.text, "the streams for letters are not yet checked");
@@ -29,7 +29,7 @@ static struct outbox *new_outbox(const struct outbox_options *options)
 
 static void free_list(struct outbox_list *list)
 {
-    for (struct outbox_entry *entry = outbox_list_take(list); entry != NULL; entry = outbox_list_take(list)) {
+    for (struct outbox_entry *entry = outbox_entry_list_take(list); entry != NULL; entry = outbox_entry_list_take(list)) {
         free(entry);
     }
 }
@@ -70,7 +70,7 @@ bool outbox_put(struct outbox *outbox, const struct letter *letter, enum letter_
     if (room) {
         outbox->letters++;
         outbox->bytes += entry->size;
-        outbox_list_add(&outbox->waiting, entry);
+        outbox_entry_list_add(&outbox->waiting, entry);
         pthread_cond_signal(&outbox->changed);
     }
     pthread_mutex_unlock(&outbox->lock);
@@ -83,13 +83,13 @@ bool outbox_put(struct outbox *outbox, const struct letter *letter, enum letter_
 size_t outbox_take(struct outbox *outbox, struct outbox_report *reports, size_t most)
 {
     struct outbox_list taken;
-    outbox_list_init(&taken);
+    outbox_entry_list_init(&taken);
     size_t count = 0;
     pthread_mutex_lock(&outbox->lock);
     while (count < most && outbox->reports.first != NULL) {
-        struct outbox_entry *entry = outbox_list_take(&outbox->reports);
+        struct outbox_entry *entry = outbox_entry_list_take(&outbox->reports);
         reports[count++] = entry->report;
-        outbox_list_add(&taken, entry);
+        outbox_entry_list_add(&taken, entry);
     }
     outbox->letters -= count;
     pthread_mutex_unlock(&outbox->lock);

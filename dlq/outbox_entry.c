@@ -40,20 +40,20 @@ struct outbox_entry *outbox_entry_new(const struct letter *letter, enum letter_s
     return entry;
 }
 
-void outbox_list_init(struct outbox_list *list)
+void outbox_entry_list_init(struct outbox_list *list)
 {
     list->first = NULL;
     list->end = &list->first;
 }
 
-void outbox_list_add(struct outbox_list *list, struct outbox_entry *entry)
+void outbox_entry_list_add(struct outbox_list *list, struct outbox_entry *entry)
 {
     entry->next = NULL;
     *list->end = entry;
     list->end = &entry->next;
 }
 
-struct outbox_entry *outbox_list_take(struct outbox_list *list)
+struct outbox_entry *outbox_entry_list_take(struct outbox_list *list)
 {
     struct outbox_entry *entry = list->first;
     if (entry != NULL) {

@@ -51,11 +51,9 @@ struct outbox_thread {
 /* An entry with a copy of the letter. Free with free(). */
 struct outbox_entry *outbox_entry_new(const struct letter *letter, enum letter_state state, void *token);
 
-void outbox_list_init(struct outbox_list *list);
-void outbox_list_add(struct outbox_list *list, struct outbox_entry *entry);
-struct outbox_entry *outbox_list_take(struct outbox_list *list); /* NULL: empty */
-
 /* The thread's function; `context` is the outbox. */
 void *outbox_thread_run(void *context);
+
+#include "dlq/outbox_entry.h" /* last: it speaks of what stands above */
 
 #endif

@@ -39,9 +39,9 @@ static void set_ready(struct outbox *outbox, bool ready, const char *text)
 
 static uint64_t connection_number(struct link *link, struct error *error)
 {
-    struct link_session *session = link_hold(link, error);
-    uint64_t number = session == NULL ? 0 : link_number(session);
-    link_drop(session);
+    struct link_session *session = link_session_hold(link, error);
+    uint64_t number = session == NULL ? 0 : link_session_number(session);
+    link_session_drop(session);
     return number;
 }
 
@@ -96,7 +96,7 @@ static bool look(struct outbox_thread *thread, struct error *error)
 /* Checks what is due to be checked; what is wrong is told in the status. True: letters can be posted. */
 static bool tend(struct outbox_thread *thread, struct error *error)
 {
-    int64_t now_ms = link_clock_ms();
+    int64_t now_ms = link_session_clock_ms();
     bool ok = check_streams(thread, error);
     if (ok && now_ms >= thread->look_ms) {
         thread->look_ms = now_ms + LOOK_MS;
@@ -117,7 +117,7 @@ static size_t take_batch(struct outbox *outbox, struct outbox_entry **entries)
     size_t count = 0;
     pthread_mutex_lock(&outbox->lock);
     while (count < BATCH_LETTERS && outbox->waiting.first != NULL) {
-        entries[count++] = outbox_list_take(&outbox->waiting);
+        entries[count++] = outbox_entry_list_take(&outbox->waiting);
     }
     pthread_mutex_unlock(&outbox->lock);
     return count;
@@ -128,7 +128,7 @@ static void report(struct outbox *outbox, struct outbox_entry **entries, size_t 
     pthread_mutex_lock(&outbox->lock);
     for (size_t i = 0; i < count; i++) {
         outbox->bytes -= entries[i]->size;
-        outbox_list_add(&outbox->reports, entries[i]);
+        outbox_entry_list_add(&outbox->reports, entries[i]);
     }
     pthread_mutex_unlock(&outbox->lock);
     wake(outbox);

@@ -77,7 +77,7 @@ static natsStatus add_consumer(struct reader *reader, const char *filter, uint64
     config.InactiveThreshold = (int64_t)INACTIVE_MS * 1000000;
     config.MemoryStorage = true;
     config.Replicas = 1;
-    natsStatus status = js_AddConsumer(&info, link_jetstream(reader->session), reader->stream, &config, &options, code);
+    natsStatus status = js_AddConsumer(&info, link_session_jetstream(reader->session), reader->stream, &config, &options, code);
     if (status == NATS_OK) {
         snprintf(reader->consumer, sizeof reader->consumer, "%s", info->Name);
         reader->pending = info->NumPending;
@@ -97,7 +97,7 @@ static natsStatus subscribe(struct reader *reader)
     snprintf(reader->inbox, sizeof reader->inbox, "%s", inbox);
     snprintf(subject, sizeof subject, "%s.*", reader->inbox);
     natsInbox_Destroy(inbox);
-    status = natsConnection_SubscribeSync(&reader->subscription, link_connection(reader->session), subject);
+    status = natsConnection_SubscribeSync(&reader->subscription, link_session_connection(reader->session), subject);
     if (status == NATS_OK) {
         /* bounded by what is asked for */
         status = natsSubscription_SetPendingLimits(reader->subscription, -1, -1);
@@ -118,7 +118,7 @@ static bool start(struct reader *reader, const char *filter, uint64_t from, int6
 
 static bool open_at(struct link *link, const char *stream, const char *filter, uint64_t from, int64_t since_ms, struct reader **reader, struct error *error)
 {
-    struct link_session *session = link_hold(link, error);
+    struct link_session *session = link_session_hold(link, error);
     if (session == NULL) {
         return false;
     }
@@ -149,10 +149,10 @@ static void delete_consumer(const struct reader *reader)
 {
     char subject[512];
     char reply[160];
-    if (reader->consumer[0] != '\0' && link_alive(reader->session)) {
+    if (reader->consumer[0] != '\0' && link_session_alive(reader->session)) {
         snprintf(subject, sizeof subject, "$JS.API.CONSUMER.DELETE.%s.%s", reader->stream, reader->consumer);
         snprintf(reply, sizeof reply, "%s.end", reader->inbox);
-        (void)natsConnection_PublishRequest(link_connection(reader->session), subject, reply, NULL, 0);
+        (void)natsConnection_PublishRequest(link_session_connection(reader->session), subject, reply, NULL, 0);
     }
 }
 
@@ -164,8 +164,8 @@ void reader_close(struct reader *reader)
     natsMsg_Destroy(reader->current);
     link_spent_clear(&reader->spent);
     delete_consumer(reader);
-    natsSubscription_Destroy(reader->subscription);
-    link_drop(reader->session);
+    link_session_unsubscribe(reader->session, reader->subscription);
+    link_session_drop(reader->session);
     free(reader);
 }
 
@@ -187,7 +187,7 @@ static bool ask(struct reader *reader, int64_t expires_ms)
     reader->remaining = batch;
     reader->expires_ms = expires_ms;
     reader->deadline_ms = now_ms + expires_ms + GRACE_MS;
-    return natsConnection_PublishRequest(link_connection(reader->session), reader->request_subject, reply, body, length) == NATS_OK;
+    return natsConnection_PublishRequest(link_session_connection(reader->session), reader->request_subject, reply, body, length) == NATS_OK;
 }
 
 static int64_t expires_for(int64_t wait_ms)
@@ -212,7 +212,7 @@ static enum reader_result count_again(struct reader *reader, struct error *error
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = OPEN_TIMEOUT_MS;
-    natsStatus status = js_GetConsumerInfo(&info, link_jetstream(reader->session), reader->stream, reader->consumer, &options, &code);
+    natsStatus status = js_GetConsumerInfo(&info, link_session_jetstream(reader->session), reader->stream, reader->consumer, &options, &code);
     if (status != NATS_OK) {
         (void)reader_state_error(reader->session, "reading stream", reader->stream, status, code, error);
         return READER_FAILED;

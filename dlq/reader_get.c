@@ -22,7 +22,7 @@ static bool take_body(natsMsg *message, struct buffer *bytes, const char *stream
 
 static bool get(struct link *link, const char *stream, uint64_t sequence, int64_t timeout_ms, natsMsg **message, struct error *error)
 {
-    struct link_session *session = link_hold(link, error);
+    struct link_session *session = link_session_hold(link, error);
     if (session == NULL) {
         return false;
     }
@@ -30,9 +30,9 @@ static bool get(struct link *link, const char *stream, uint64_t sequence, int64_
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = timeout_ms;
-    natsStatus status = js_GetMsg(message, link_jetstream(session), stream, sequence, &options, &code);
+    natsStatus status = js_GetMsg(message, link_session_jetstream(session), stream, sequence, &options, &code);
     bool done = status == NATS_OK || reader_state_error(session, "reading a message of stream", stream, status, code, error);
-    link_drop(session);
+    link_session_drop(session);
     return done;
 }
 
@@ -88,7 +88,7 @@ static bool get_part(struct link_session *session, const char *stream, const cha
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = LOAD_TIMEOUT_MS;
-    natsStatus status = js_GetLastMsg(&message, link_jetstream(session), stream, subject, &options, &code);
+    natsStatus status = js_GetLastMsg(&message, link_session_jetstream(session), stream, subject, &options, &code);
     if (status != NATS_OK) {
         (void)reader_state_error(session, "reading from stream", stream, status, code, error);
         return error_prefix(error, "%s", subject);
@@ -100,14 +100,14 @@ static bool get_parts(struct link *link, const struct streams_options *options, 
 {
     char stream[STREAMS_NAME_SIZE];
     char subject[SUBJECT_SIZE];
-    struct link_session *session = link_hold(link, error);
+    struct link_session *session = link_session_hold(link, error);
     bool done = session != NULL;
     streams_large(options, stream);
     for (uint32_t part = 0; done && part < letter->parts; part++) {
         subject_large(subject, options->prefix, letter->id, part);
         done = get_part(session, stream, subject, room, error);
     }
-    link_drop(session);
+    link_session_drop(session);
     return done;
 }
 

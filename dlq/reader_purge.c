@@ -2,7 +2,7 @@
 #include "dlq/reader.h"
 #include "dlq/reader_state.h"
 
-bool reader_state_same(struct link *link, const struct reader_stream *stream, int64_t timeout_ms, struct error *error)
+bool reader_purge_same(struct link *link, const struct reader_stream *stream, int64_t timeout_ms, struct error *error)
 {
     struct streams_state now;
     return streams_state(link, stream->name, timeout_ms, &now, error) &&
@@ -12,7 +12,7 @@ bool reader_state_same(struct link *link, const struct reader_stream *stream, in
 
 bool reader_remove_before(struct link *link, const struct reader_stream *stream, const char *filter, uint64_t before, int64_t timeout_ms, struct error *error)
 {
-    struct link_session *session = reader_state_same(link, stream, timeout_ms, error) ? link_hold(link, error) : NULL;
+    struct link_session *session = reader_purge_same(link, stream, timeout_ms, error) ? link_session_hold(link, error) : NULL;
     if (session == NULL) {
         return false;
     }
@@ -23,8 +23,8 @@ bool reader_remove_before(struct link *link, const struct reader_stream *stream,
     options.Stream.Purge.Subject = filter;
     options.Stream.Purge.Sequence = before;
     /* Sequence 0 and 1 would mean: all of them. */
-    natsStatus status = before <= 1 ? NATS_OK : js_PurgeStream(link_jetstream(session), stream->name, &options, &code);
+    natsStatus status = before <= 1 ? NATS_OK : js_PurgeStream(link_session_jetstream(session), stream->name, &options, &code);
     bool done = status == NATS_OK || reader_state_error(session, "removing from stream", stream->name, status, code, error);
-    link_drop(session);
+    link_session_drop(session);
     return done;
 }

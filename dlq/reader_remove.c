@@ -29,7 +29,7 @@ static bool look(const struct removal *removal, uint64_t sequence, int64_t timeo
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = timeout_ms > 0 ? timeout_ms : 1;
-    natsStatus status = js_GetMsg(&message, link_jetstream(removal->session), removal->stream, sequence, &options, &code);
+    natsStatus status = js_GetMsg(&message, link_session_jetstream(removal->session), removal->stream, sequence, &options, &code);
     natsMsg_Destroy(message);
     *gone = code == JSNoMessageFoundErr;
     return status == NATS_OK || *gone || reader_state_error(removal->session, "looking into stream", removal->stream, status, code, error);
@@ -76,7 +76,7 @@ static natsStatus ask(const struct removal *removal, size_t index)
     snprintf(subject, sizeof subject, "$JS.API.STREAM.MSG.DELETE.%s", removal->stream);
     snprintf(reply, sizeof reply, "%s.%zu", removal->inbox, index);
     int length = snprintf(body, sizeof body, "{\"seq\":%" PRIu64 ",\"no_erase\":true}", removal->sequences[index]);
-    return natsConnection_PublishRequest(link_connection(removal->session), subject, reply, body, length);
+    return natsConnection_PublishRequest(link_session_connection(removal->session), subject, reply, body, length);
 }
 
 /* The first error counts. */
@@ -131,7 +131,7 @@ static natsStatus subscribe(struct removal *removal)
     snprintf(removal->inbox, sizeof removal->inbox, "%s", inbox);
     snprintf(subject, sizeof subject, "%s.*", inbox);
     natsInbox_Destroy(inbox);
-    return natsConnection_SubscribeSync(&removal->subscription, link_connection(removal->session), subject);
+    return natsConnection_SubscribeSync(&removal->subscription, link_session_connection(removal->session), subject);
 }
 
 bool reader_remove(struct link *link, const struct reader_stream *stream, const uint64_t *sequences, size_t count, int64_t timeout_ms, bool *gone, struct error *error)
@@ -140,11 +140,11 @@ bool reader_remove(struct link *link, const struct reader_stream *stream, const 
     if (count == 0) {
         return true;
     }
-    if (!reader_state_same(link, stream, timeout_ms, error)) {
+    if (!reader_purge_same(link, stream, timeout_ms, error)) {
         return false;
     }
     struct removal removal = {.stream = stream->name, .sequences = sequences, .gone = gone, .count = count};
-    removal.session = link_hold(link, error);
+    removal.session = link_session_hold(link, error);
     if (removal.session == NULL) {
         return false;
     }
@@ -156,8 +156,8 @@ bool reader_remove(struct link *link, const struct reader_stream *stream, const 
     if (!done && error != NULL) {
         *error = first;
     }
-    natsSubscription_Destroy(removal.subscription);
-    link_drop(removal.session);
+    link_session_unsubscribe(removal.session, removal.subscription);
+    link_session_drop(removal.session);
     free(removal.answered);
     return done;
 }

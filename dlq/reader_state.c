@@ -59,7 +59,7 @@ bool reader_state_place(const char *reply, struct reader_state_place *place)
 
 bool reader_state_error(struct link_session *session, const char *doing, const char *stream, natsStatus status, jsErrCode code, struct error *error)
 {
-    (void)link_failure(session, status, code, error);
+    (void)link_session_failure(session, status, code, error);
     if (error != NULL) {
         bool absent = code == JSStreamNotFoundErr || code == JSNoMessageFoundErr || code == JSSequenceNotFoundErr;
         error->code = absent ? ERROR_NOT_FOUND : ERROR_UNAVAILABLE;

@@ -29,10 +29,9 @@ struct span reader_state_body(natsMsg *message);
 /* The monotonic clock, in ms: for how long one may still wait. */
 int64_t reader_state_clock_ms(void);
 
-/* True: it is still the stream that was looked at. ERROR_UNAVAILABLE: another one of that name; ERROR_NOT_FOUND. */
-bool reader_state_same(struct link *link, const struct reader_stream *stream, int64_t timeout_ms, struct error *error);
-
 /* What a failed call says: ERROR_NOT_FOUND when the stream or message is not there, ERROR_UNAVAILABLE else. Returns false. */
 bool reader_state_error(struct link_session *session, const char *doing, const char *stream, natsStatus status, jsErrCode code, struct error *error);
+
+#include "dlq/reader_purge.h" /* last: it speaks of what stands above */
 
 #endif

@@ -13,7 +13,7 @@
 
 struct ensuring {
     struct link *link;
-    int64_t end_ms; /* link_clock_ms */
+    int64_t end_ms; /* link_session_clock_ms */
     struct streams_findings *findings;
 };
 
@@ -27,7 +27,7 @@ static void pause_ms(int64_t ms)
 static bool compare(struct streams_findings *findings, const struct streams_wanted *wanted, const jsStreamConfig *found, struct error *error)
 {
     size_t before = findings->count;
-    bool usable = streams_state_compare(wanted, found, findings);
+    bool usable = streams_compare(wanted, found, findings);
     for (size_t i = before; !usable && i < findings->count; i++) {
         if (findings->items[i].unusable) {
             return error_set(error, ERROR_INVALID, "%s", findings->items[i].text);
@@ -39,19 +39,19 @@ static bool compare(struct streams_findings *findings, const struct streams_want
 /* Looks once, and takes one step. True: *done says whether it is there and usable; else it is to be looked at again. */
 static bool step(struct link_session *session, const struct ensuring *ensuring, const struct streams_wanted *wanted, bool *done, struct error *error)
 {
-    jsOptions options = streams_state_request(ensuring->end_ms);
+    jsOptions options = streams_make_request(ensuring->end_ms);
     jsStreamInfo *info = NULL;
     jsErrCode code = 0;
-    natsStatus status = js_GetStreamInfo(&info, link_jetstream(session), wanted->name, &options, &code);
+    natsStatus status = js_GetStreamInfo(&info, link_session_jetstream(session), wanted->name, &options, &code);
     if (status != NATS_OK && status != NATS_NOT_FOUND) {
-        link_failure(session, status, code, error);
+        link_session_failure(session, status, code, error);
         return error_prefix(error, "%s", wanted->name);
     }
     bool ok = true;
     if (info == NULL && wanted->label[0] == '\0') {
         ok = error_set(error, ERROR_NOT_FOUND, "there is no stream %s", wanted->name);
     } else if (info == NULL) {
-        ok = streams_state_make(session, wanted, ensuring->end_ms, &ensuring->findings->made, error);
+        ok = streams_make(session, wanted, ensuring->end_ms, &ensuring->findings->made, error);
     } else {
         *done = true;
         ok = compare(ensuring->findings, wanted, info->Config, error);
@@ -77,7 +77,7 @@ static bool ensure_one(struct link_session *session, const struct ensuring *ensu
 /* All four; the first that fails is told, the findings are of all that answered. */
 static bool ensure_all(const struct ensuring *ensuring, const struct streams_options *options, struct error *error)
 {
-    struct link_session *session = link_hold(ensuring->link, error);
+    struct link_session *session = link_session_hold(ensuring->link, error);
     if (session == NULL) {
         return false;
     }
@@ -88,7 +88,7 @@ static bool ensure_all(const struct ensuring *ensuring, const struct streams_opt
     for (int which = 0; answers && which < STREAMS_STATE_COUNT; which++) {
         struct streams_wanted wanted;
         struct error why;
-        streams_state_wanted(options, which, &wanted);
+        streams_wanted_fill(options, which, &wanted);
         if (!ensure_one(session, ensuring, &wanted, &why)) {
             answers = why.code != ERROR_UNAVAILABLE;
             if (ok || !answers) { /* what is away is to be asked again: it goes before what is wrong */
@@ -97,21 +97,21 @@ static bool ensure_all(const struct ensuring *ensuring, const struct streams_opt
             ok = false;
         }
     }
-    link_drop(session);
+    link_session_drop(session);
     return ok;
 }
 
 bool streams_ensure(struct link *link, const struct streams_options *options, int64_t timeout_ms, struct streams_findings *findings, struct error *error)
 {
     memset(findings, 0, sizeof *findings);
-    const struct ensuring ensuring = {link, link_clock_ms() + timeout_ms, findings};
+    const struct ensuring ensuring = {link, link_session_clock_ms() + timeout_ms, findings};
     for (;;) {
         struct error why;
         if (ensure_all(&ensuring, options, &why)) {
             return true;
         }
         /* a server that has just started, or elects a leader, refuses for some moments */
-        bool again = why.code == ERROR_UNAVAILABLE && link_clock_ms() + RETRY_MS < ensuring.end_ms && link_up(link, NULL, 0);
+        bool again = why.code == ERROR_UNAVAILABLE && link_session_clock_ms() + RETRY_MS < ensuring.end_ms && link_up(link, NULL, 0);
         if (!again) {
             return error_set(error, why.code, "%s", why.text);
         }
@@ -121,16 +121,16 @@ bool streams_ensure(struct link *link, const struct streams_options *options, in
 
 bool streams_state(struct link *link, const char *stream, int64_t timeout_ms, struct streams_state *state, struct error *error)
 {
-    struct link_session *session = link_hold(link, error);
+    struct link_session *session = link_session_hold(link, error);
     if (session == NULL) {
         return false;
     }
-    jsOptions options = streams_state_request(link_clock_ms() + timeout_ms);
+    jsOptions options = streams_make_request(link_session_clock_ms() + timeout_ms);
     jsStreamInfo *info = NULL;
     jsErrCode code = 0;
-    natsStatus status = js_GetStreamInfo(&info, link_jetstream(session), stream, &options, &code);
+    natsStatus status = js_GetStreamInfo(&info, link_session_jetstream(session), stream, &options, &code);
     if (status != NATS_OK) {
-        link_failure(session, status, code, error);
+        link_session_failure(session, status, code, error);
         error_prefix(error, "%s", stream);
     } else {
         *state = (struct streams_state){
@@ -143,6 +143,6 @@ bool streams_state(struct link *link, const char *stream, int64_t timeout_ms, st
         };
         jsStreamInfo_Destroy(info);
     }
-    link_drop(session);
+    link_session_drop(session);
     return status == NATS_OK;
 }

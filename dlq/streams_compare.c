@@ -172,7 +172,7 @@ static void compare_owner(struct comparison *comparison, const jsStreamConfig *f
     add(comparison, true, text);
 }
 
-bool streams_state_compare(const struct streams_wanted *wanted, const jsStreamConfig *found, struct streams_findings *findings)
+bool streams_compare(const struct streams_wanted *wanted, const jsStreamConfig *found, struct streams_findings *findings)
 {
     struct comparison comparison = {wanted->name, findings, true};
     compare_owner(&comparison, found, wanted);

@@ -3,27 +3,27 @@
 
 #define NAME_TAKEN 10058 /* somebody made one of that name, of another configuration, since we looked */
 
-jsOptions streams_state_request(int64_t end_ms)
+jsOptions streams_make_request(int64_t end_ms)
 {
-    int64_t left_ms = end_ms - link_clock_ms();
+    int64_t left_ms = end_ms - link_session_clock_ms();
     jsOptions options;
     jsOptions_Init(&options);
     options.Wait = left_ms < 1 ? 1 : left_ms;
     return options;
 }
 
-bool streams_state_make(struct link_session *session, const struct streams_wanted *wanted, int64_t end_ms, bool *made, struct error *error)
+bool streams_make(struct link_session *session, const struct streams_wanted *wanted, int64_t end_ms, bool *made, struct error *error)
 {
-    jsOptions options = streams_state_request(end_ms);
+    jsOptions options = streams_make_request(end_ms);
     jsStreamConfig config = wanted->config;
     jsErrCode code = 0;
-    natsStatus status = js_AddStream(NULL, link_jetstream(session), &config, &options, &code);
+    natsStatus status = js_AddStream(NULL, link_session_jetstream(session), &config, &options, &code);
     if (status == NATS_OK) {
         *made = true;
         return true;
     }
     struct error why;
-    link_failure(session, status, code, &why);
+    link_session_failure(session, status, code, &why);
     if (why.code == ERROR_UNAVAILABLE || why.code == ERROR_NOT_FOUND || code == NAME_TAKEN) {
         return error_set(error, ERROR_UNAVAILABLE, "%s: %s", wanted->name, why.text);
     }

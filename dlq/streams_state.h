@@ -25,15 +25,10 @@ struct streams_wanted {
     jsStreamConfig config;
 };
 
-void streams_state_wanted(const struct streams_options *options, int which, struct streams_wanted *wanted);
+#include "dlq/streams_compare.h" /* last: it speaks of what stands above */
 
-/* Adds a finding for each key that matters and differs. True: letters can be entrusted to it. */
-bool streams_state_compare(const struct streams_wanted *wanted, const jsStreamConfig *found, struct streams_findings *findings);
+#include "dlq/streams_make.h" /* last: it speaks of what stands above */
 
-/* Makes it. ERROR_UNAVAILABLE: look again after a pause; ERROR_INVALID: the server refuses. */
-bool streams_state_make(struct link_session *session, const struct streams_wanted *wanted, int64_t end_ms, bool *made, struct error *error);
-
-/* Options of one request that is answered by end_ms (link_clock_ms). */
-jsOptions streams_state_request(int64_t end_ms);
+#include "dlq/streams_wanted.h" /* last: it speaks of what stands above */
 
 #endif

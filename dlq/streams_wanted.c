@@ -58,7 +58,7 @@ static void label_it(const char *owner, struct streams_wanted *wanted)
     wanted->config.Description = wanted->label;
 }
 
-void streams_state_wanted(const struct streams_options *options, int which, struct streams_wanted *wanted)
+void streams_wanted_fill(const struct streams_options *options, int which, struct streams_wanted *wanted)
 {
     memset(wanted, 0, sizeof *wanted);
     jsStreamConfig *config = &wanted->config;

@@ -47,7 +47,7 @@ static const struct config_target *target_of(const struct config *config, struct
 const struct retry_policy *letter_options_retry(const struct config *config, struct span topic)
 {
     const struct config_target *target = target_of(config, topic);
-    return target == NULL ? &RETRY_DEFAULT : &target->retry;
+    return target == NULL ? &retry_default : &target->retry;
 }
 
 static bool is_topic(const char *name, struct span topic)

@@ -18,7 +18,7 @@ struct streams_options letter_options_streams(const struct config *config, const
 #define LETTER_OPTIONS_OWNER_SIZE 330
 void letter_options_owner(const struct config *config, const char *cluster, char owner[LETTER_OPTIONS_OWNER_SIZE]);
 
-/* The policy of this topic: of the first entry of targets that it matches, else RETRY_DEFAULT. Never NULL. */
+/* The policy of this topic: of the first entry of targets that it matches, else retry_default. Never NULL. */
 const struct retry_policy *letter_options_retry(const struct config *config, struct span topic);
 
 /* True when records may go to this topic: it matches targets, or is a default_target or in routes. */

@@ -94,7 +94,7 @@ void redelivery_publish(struct redelivery *redelivery, enum redelivery_phase pha
     status->phase = phase;
     snprintf(status->text, sizeof status->text, "%s", text);
     status->waiting = waiting_count(redelivery->waiting);
-    status->in_flight = REDELIVERY_FLIGHTS - redelivery_count_flights(redelivery, REDELIVERY_STEP_FREE);
+    status->in_flight = REDELIVERY_FLIGHTS - redelivery_settle_count(redelivery, REDELIVERY_STEP_FREE);
     status->next_ms = first.not_before_ms;
     status->resting_targets = redelivery->targets.count;
     status->counts = redelivery->counts;
@@ -124,7 +124,7 @@ static bool turn(struct redelivery *redelivery, struct error *error)
     if (!redelivery_take(redelivery, REDELIVERY_FLIGHTS, error)) {
         return false;
     }
-    redelivery_collect(redelivery, redelivery_count_flights(redelivery, REDELIVERY_STEP_SENT) > 0 ? SENT_MS : 0);
+    redelivery_settle_collect(redelivery, redelivery_settle_count(redelivery, REDELIVERY_STEP_SENT) > 0 ? SENT_MS : 0);
     char text[200];
     bool fenced;
     if (!redelivery_settle(redelivery, error)) {
@@ -137,7 +137,7 @@ static bool work(struct redelivery *redelivery, struct error *error)
 {
     bool going = true;
     while (going && redelivery_wanted(redelivery)) {
-        going = redelivery_read(redelivery, redelivery_is_idle(redelivery) ? idle_ms(redelivery) : 0, error) &&
+        going = redelivery_read(redelivery, redelivery_settle_is_idle(redelivery) ? idle_ms(redelivery) : 0, error) &&
                 (redelivery->exactly_once ? redelivery_transaction(redelivery, error) : turn(redelivery, error));
         redelivery_publish(redelivery, REDELIVERY_RUNNING, "");
     }
@@ -170,8 +170,8 @@ static void *run(void *opaque)
         if (redelivery->status.phase == REDELIVERY_IDLE) {
             redelivery_publish(redelivery, REDELIVERY_STARTING, "");
         }
-        bool done = redelivery_begin(redelivery, &error) && work(redelivery, &error);
-        redelivery_let_go(redelivery);
+        bool done = redelivery_start_begin(redelivery, &error) && work(redelivery, &error);
+        redelivery_start_let_go(redelivery);
         if (!redelivery_wanted(redelivery)) {
             redelivery_publish(redelivery, REDELIVERY_IDLE, "");
         } else if (!done) {

@@ -13,17 +13,17 @@ static bool room(const struct redelivery *redelivery)
     return waiting_count(redelivery->waiting) < WAITING_MAX - SPARE;
 }
 
-bool redelivery_put(struct redelivery *redelivery, const struct waiting_entry *entry)
+bool redelivery_read_put(struct redelivery *redelivery, const struct waiting_entry *entry)
 {
     struct waiting_entry removed;
     switch (waiting_put(redelivery->waiting, entry, &removed)) {
     case WAITING_REPLACED:
         redelivery->counts.doubles++;
-        redelivery_owe(redelivery, removed.sequence);
+        redelivery_settle_owe(redelivery, removed.sequence);
         return true;
     case WAITING_OUTDATED:
         redelivery->counts.doubles++;
-        redelivery_owe(redelivery, entry->sequence);
+        redelivery_settle_owe(redelivery, entry->sequence);
         return true;
     case WAITING_FULL:
         return false;
@@ -58,7 +58,7 @@ static bool note(struct redelivery *redelivery, const struct reader_message *mes
     struct error error;
     if (subject_read(message->subject, redelivery->streams.prefix, &kind, topic) && kind == SUBJECT_NACK) {
         const struct waiting_entry nack = entry_of_nack(message);
-        return redelivery_put(redelivery, &nack);
+        return redelivery_read_put(redelivery, &nack);
     }
     if (!letter_decode(message->bytes, &letter, &error)) {
         say_unreadable(redelivery, message->sequence, error.text);
@@ -66,7 +66,7 @@ static bool note(struct redelivery *redelivery, const struct reader_message *mes
     }
     if (redelivery_lately_outdates(redelivery->lately, waiting_id_of(letter.id), letter.replays, letter.attempt)) {
         redelivery->counts.doubles++;
-        redelivery_owe(redelivery, message->sequence);
+        redelivery_settle_owe(redelivery, message->sequence);
         return true;
     }
     const struct waiting_entry entry = {.not_before_ms = letter.not_before_ms,
@@ -75,7 +75,7 @@ static bool note(struct redelivery *redelivery, const struct reader_message *mes
                                         .attempt = letter.attempt,
                                         .replays = letter.replays,
                                         .target_hash = redelivery_targets_hash(letter.target)};
-    return redelivery_put(redelivery, &entry);
+    return redelivery_read_put(redelivery, &entry);
 }
 
 static bool open(struct redelivery *redelivery, struct error *error)
@@ -100,7 +100,7 @@ static bool take(struct redelivery *redelivery, enum reader_result result, const
     } else if (result == READER_MESSAGE) {
         rest(redelivery); /* this one was not taken: it is read again */
     }
-    if (redelivery->owed_count > REDELIVERY_OWED / 2 && !redelivery_pay(redelivery, error)) {
+    if (redelivery->owed_count > REDELIVERY_OWED / 2 && !redelivery_settle_pay(redelivery, error)) {
         return false;
     }
     return result != READER_FAILED;

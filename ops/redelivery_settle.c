@@ -11,7 +11,7 @@
 #define REPORTS 64
 #define REFUSED_MS 60000 /* what JetStream will not take is offered again this much later: its limits may have been changed */
 
-void redelivery_free_flight(struct redelivery_flight *flight)
+void redelivery_settle_free(struct redelivery_flight *flight)
 {
     reader_one_free(flight->message);
     if (flight->message != NULL) {
@@ -23,7 +23,7 @@ void redelivery_free_flight(struct redelivery_flight *flight)
     memset(flight, 0, sizeof *flight);
 }
 
-size_t redelivery_count_flights(const struct redelivery *redelivery, enum redelivery_step step)
+size_t redelivery_settle_count(const struct redelivery *redelivery, enum redelivery_step step)
 {
     size_t count = 0;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
@@ -32,7 +32,7 @@ size_t redelivery_count_flights(const struct redelivery *redelivery, enum redeli
     return count;
 }
 
-bool redelivery_is_idle(const struct redelivery *redelivery)
+bool redelivery_settle_is_idle(const struct redelivery *redelivery)
 {
     size_t idle = 0;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
@@ -43,7 +43,7 @@ bool redelivery_is_idle(const struct redelivery *redelivery)
 
 /* ------------------------------------------------------------------------------------------------- Kafka's answers */
 
-void redelivery_next_letter(struct redelivery *redelivery, struct redelivery_flight *flight, const char *error)
+void redelivery_settle_next_letter(struct redelivery *redelivery, struct redelivery_flight *flight, const char *error)
 {
     struct retry_policy policy;
     struct letter *letter = &flight->letter;
@@ -80,7 +80,7 @@ static void note_works(struct redelivery *redelivery, const struct redelivery_fl
     }
 }
 
-void redelivery_judge(struct redelivery *redelivery, struct redelivery_flight *flight, const struct letter_sink_report *report)
+void redelivery_settle_judge(struct redelivery *redelivery, struct redelivery_flight *flight, const struct letter_sink_report *report)
 {
     if (report->delivered) {
         note_works(redelivery, flight);
@@ -93,7 +93,7 @@ void redelivery_judge(struct redelivery *redelivery, struct redelivery_flight *f
     case DELIVERY_UNKNOWN_TOPIC: /* it had its grace before the first letter was made */
     case DELIVERY_FAULT:
         note_works(redelivery, flight);
-        redelivery_next_letter(redelivery, flight, report->error);
+        redelivery_settle_next_letter(redelivery, flight, report->error);
         break;
     case DELIVERY_UNDONE:
         flight->step = REDELIVERY_STEP_AGAIN;
@@ -107,14 +107,14 @@ void redelivery_judge(struct redelivery *redelivery, struct redelivery_flight *f
     }
 }
 
-void redelivery_collect(struct redelivery *redelivery, int64_t timeout_ms)
+void redelivery_settle_collect(struct redelivery *redelivery, int64_t timeout_ms)
 {
     struct letter_sink_report reports[REPORTS];
     size_t count;
     do {
         count = letter_sink_poll(redelivery->sink, timeout_ms, reports, REPORTS);
         for (size_t i = 0; i < count; i++) {
-            redelivery_judge(redelivery, reports[i].token, &reports[i]);
+            redelivery_settle_judge(redelivery, reports[i].token, &reports[i]);
         }
         timeout_ms = 0;
     } while (count == REPORTS);
@@ -122,14 +122,14 @@ void redelivery_collect(struct redelivery *redelivery, int64_t timeout_ms)
 
 /* ------------------------------------------------------------------------------------------------- removing */
 
-void redelivery_owe(struct redelivery *redelivery, uint64_t sequence)
+void redelivery_settle_owe(struct redelivery *redelivery, uint64_t sequence)
 {
     if (redelivery->owed_count < REDELIVERY_OWED) {
         redelivery->owed[redelivery->owed_count++] = sequence;
     } /* else only a double that stays until the next start: what was delivered has its place (REDELIVERY_FLIGHTS below the limit) */
 }
 
-bool redelivery_pay(struct redelivery *redelivery, struct error *error)
+bool redelivery_settle_pay(struct redelivery *redelivery, struct error *error)
 {
     bool gone[REDELIVERY_OWED];
     size_t left = 0;
@@ -172,8 +172,8 @@ static void take_kept(struct redelivery *redelivery, struct redelivery_flight *f
     if (parked) {
         say_parked(flight);
     }
-    redelivery_owe(redelivery, flight->entry.sequence);
-    redelivery_free_flight(flight);
+    redelivery_settle_owe(redelivery, flight->entry.sequence);
+    redelivery_settle_free(flight);
 }
 
 static size_t count_standing(const struct redelivery *redelivery)
@@ -243,13 +243,13 @@ static void take_delivered(struct redelivery *redelivery, struct apart *apart)
             continue;
         }
         redelivery->counts.delivered++;
-        redelivery_owe(redelivery, flight->entry.sequence);
+        redelivery_settle_owe(redelivery, flight->entry.sequence);
         redelivery_lately_delivered(redelivery->lately, &flight->letter, flight->partition, flight->offset);
         struct waiting_entry other;
         if (flight->letter.parts > 0 && !waiting_find(redelivery->waiting, flight->entry.id, &other)) {
             memcpy(apart->ids[apart->count++], flight->letter.id, LETTER_ID_SIZE);
         }
-        redelivery_free_flight(flight);
+        redelivery_settle_free(flight);
     }
 }
 
@@ -259,8 +259,8 @@ static void put_back(struct redelivery *redelivery)
         struct redelivery_flight *flight = &redelivery->flights[i];
         if (flight->step == REDELIVERY_STEP_AGAIN) {
             flight->entry.not_before_ms = flight->again_ms;
-            (void)redelivery_put(redelivery, &flight->entry); /* there is room: SPARE of redelivery_read.c */
-            redelivery_free_flight(flight);
+            (void)redelivery_read_put(redelivery, &flight->entry); /* there is room: SPARE of redelivery_read.c */
+            redelivery_settle_free(flight);
         }
     }
 }
@@ -282,7 +282,7 @@ bool redelivery_settle(struct redelivery *redelivery, struct error *error)
     post(redelivery);
     take_delivered(redelivery, &apart);
     put_back(redelivery);
-    bool paid = redelivery_pay(redelivery, error);
+    bool paid = redelivery_settle_pay(redelivery, error);
     if (paid) {
         forget_parts(redelivery, &apart);
     }

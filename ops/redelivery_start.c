@@ -64,7 +64,7 @@ static void drop_if_parked(struct redelivery *redelivery, const struct reader_me
     }
     (void)waiting_remove(redelivery->waiting, entry.id);
     redelivery->counts.doubles++;
-    redelivery_owe(redelivery, entry.sequence);
+    redelivery_settle_owe(redelivery, entry.sequence);
 }
 
 /* A letter that was parked and not yet removed from here stands in both streams: it is parked. */
@@ -83,7 +83,7 @@ static bool drop_parked(struct redelivery *redelivery, struct error *error)
     bool paid = true;
     while (paid && redelivery_wanted(redelivery) && (result = reader_next(reader, 0, &message, error)) == READER_MESSAGE) {
         drop_if_parked(redelivery, &message);
-        paid = redelivery->owed_count < REDELIVERY_OWED / 2 || redelivery_pay(redelivery, error);
+        paid = redelivery->owed_count < REDELIVERY_OWED / 2 || redelivery_settle_pay(redelivery, error);
     }
     reader_close(reader);
     return paid && result != READER_FAILED;
@@ -95,16 +95,16 @@ static bool read_streams(struct redelivery *redelivery, struct error *error)
 {
     waiting_clear(redelivery->waiting);
     redelivery->read_from = 1;
-    return redelivery_read_all(redelivery, error) && drop_parked(redelivery, error) && redelivery_pay(redelivery, error);
+    return redelivery_read_all(redelivery, error) && drop_parked(redelivery, error) && redelivery_settle_pay(redelivery, error);
 }
 
-bool redelivery_begin(struct redelivery *redelivery, struct error *error)
+bool redelivery_start_begin(struct redelivery *redelivery, struct error *error)
 {
     struct streams_findings findings;
     return link_wait(redelivery->link, LINK_MS, error) &&
            streams_ensure(redelivery->link, &redelivery->streams, REDELIVERY_NATS_TIMEOUT_MS, &findings, error) &&
-           look_at_stream(redelivery, error) && redelivery_pay(redelivery, error) && open_sink(redelivery, error) &&
-           (!redelivery->exactly_once || redelivery_recall(redelivery, error)) && redelivery_pay(redelivery, error) &&
+           look_at_stream(redelivery, error) && redelivery_settle_pay(redelivery, error) && open_sink(redelivery, error) &&
+           (!redelivery->exactly_once || redelivery_transaction_recall(redelivery, error)) && redelivery_settle_pay(redelivery, error) &&
            read_streams(redelivery, error);
 }
 
@@ -112,25 +112,25 @@ bool redelivery_begin(struct redelivery *redelivery, struct error *error)
 static void hear_out(struct redelivery *redelivery)
 {
     int64_t end_ms = clock_mono().ms + redelivery->send_timeout_ms + 1000;
-    while (!redelivery->exactly_once && redelivery_count_flights(redelivery, REDELIVERY_STEP_SENT) > 0 && clock_mono().ms < end_ms &&
+    while (!redelivery->exactly_once && redelivery_settle_count(redelivery, REDELIVERY_STEP_SENT) > 0 && clock_mono().ms < end_ms &&
            !redelivery_out_of_time(redelivery)) {
-        redelivery_collect(redelivery, 50);
+        redelivery_settle_collect(redelivery, 50);
     }
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
         struct redelivery_flight *flight = &redelivery->flights[i];
         if (flight->step == REDELIVERY_STEP_DELIVERED && !redelivery->exactly_once) {
             redelivery->counts.delivered++;
-            redelivery_owe(redelivery, flight->entry.sequence);
+            redelivery_settle_owe(redelivery, flight->entry.sequence);
         }
-        redelivery_free_flight(flight);
+        redelivery_settle_free(flight);
     }
 }
 
-void redelivery_let_go(struct redelivery *redelivery)
+void redelivery_start_let_go(struct redelivery *redelivery)
 {
     struct error error;
     hear_out(redelivery);
-    if (redelivery->owed_count > 0 && link_up(redelivery->link, NULL, 0) && !redelivery_pay(redelivery, &error)) {
+    if (redelivery->owed_count > 0 && link_up(redelivery->link, NULL, 0) && !redelivery_settle_pay(redelivery, &error)) {
         log_write(LOG_LEVEL_WARNING, "redelivery", NULL, 0, "some letters that were delivered could not be removed yet: %s", error.text);
     }
     reader_close(redelivery->reader);

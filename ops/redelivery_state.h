@@ -106,22 +106,7 @@ void redelivery_publish(struct redelivery *redelivery, enum redelivery_phase pha
 
 /* ---- redelivery_start.c */
 
-/* Fences, removes what is known to be done with, reads the stream. False: later again; redelivery_let_go was not called. */
-bool redelivery_begin(struct redelivery *redelivery, struct error *error);
-
-/* Ends what is under way, and forgets all but what is owed. */
-void redelivery_let_go(struct redelivery *redelivery);
-
 /* ---- redelivery_read.c */
-
-/* Reads what has come, waiting at most timeout_ms for the first. False: the stream must be read anew. */
-bool redelivery_read(struct redelivery *redelivery, int64_t timeout_ms, struct error *error);
-
-/* Reads to the end as it is now, or until memory is full. */
-bool redelivery_read_all(struct redelivery *redelivery, struct error *error);
-
-/* Puts an entry (back) into `waiting`; what that makes superfluous is owed. False: no room. */
-bool redelivery_put(struct redelivery *redelivery, const struct waiting_entry *entry);
 
 /* ---- redelivery_take.c */
 
@@ -130,43 +115,20 @@ bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *e
 
 /* ---- redelivery_settle.c */
 
-size_t redelivery_count_flights(const struct redelivery *redelivery, enum redelivery_step step);
-
 /* True: it is to be posted, and waits because JetStream did not take it. */
 static inline bool redelivery_stands(const struct redelivery_flight *flight)
 {
     return flight->step == REDELIVERY_STEP_POST && flight->post_at_ms > 0;
 }
 
-/* True when nothing is under way but what stands. */
-bool redelivery_is_idle(const struct redelivery *redelivery);
-
-/* Takes reports, waiting at most timeout_ms for the first. */
-void redelivery_collect(struct redelivery *redelivery, int64_t timeout_ms);
-
-/* What one report says. */
-void redelivery_judge(struct redelivery *redelivery, struct redelivery_flight *flight, const struct letter_sink_report *report);
-
-/* The letter in the flight becomes what is to be posted now that it failed. */
-void redelivery_next_letter(struct redelivery *redelivery, struct redelivery_flight *flight, const char *error);
-
-/* Posts next letters, removes what is done with, puts back what is not. False: JetStream could not be asked to remove. */
-bool redelivery_settle(struct redelivery *redelivery, struct error *error);
-
-void redelivery_free_flight(struct redelivery_flight *flight);
-
-/* Notes a message to be removed. */
-void redelivery_owe(struct redelivery *redelivery, uint64_t sequence);
-
-/* Removes what is owed. False: some could not be. */
-bool redelivery_pay(struct redelivery *redelivery, struct error *error);
-
 /* ---- redelivery_transaction.c */
 
-/* One batch, from taking to settling. False: begin anew. */
-bool redelivery_transaction(struct redelivery *redelivery, struct error *error);
+#include "ops/redelivery_read.h" /* last: it speaks of what stands above */
 
-/* Reads from the committed text what was surely delivered, into `owed`. */
-bool redelivery_recall(struct redelivery *redelivery, struct error *error);
+#include "ops/redelivery_settle.h" /* last: it speaks of what stands above */
+
+#include "ops/redelivery_start.h" /* last: it speaks of what stands above */
+
+#include "ops/redelivery_transaction.h" /* last: it speaks of what stands above */
 
 #endif

@@ -174,7 +174,7 @@ static void send(struct redelivery *redelivery, struct redelivery_flight *flight
     if (result == LETTER_SINK_FULL) {
         again(flight, clock_wall().ms + FULL_MS);
     } else if (result == LETTER_SINK_FAILED) {
-        redelivery_judge(redelivery, flight, &report);
+        redelivery_settle_judge(redelivery, flight, &report);
     }
     free(headers);
     buffer_free(&flight->headers); /* copied; a next letter carries its own */
@@ -229,7 +229,7 @@ static bool take_one(struct redelivery *redelivery, struct redelivery_flight *fl
     flight->nack = is_nack(entry);
     bool fetched = flight->nack ? fetch_nack(redelivery, flight, &why) : fetch_letter(redelivery, flight, &why);
     if (!fetched) {
-        redelivery_free_flight(flight);
+        redelivery_settle_free(flight);
         if (why.code == ERROR_NOT_FOUND) {
             return true; /* a person took it out */
         }
@@ -253,7 +253,7 @@ bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *e
         int64_t until_ms;
         if (!is_nack(&entry) && !redelivery_targets_open(&redelivery->targets, entry.target_hash, now_ms, &until_ms)) {
             entry.not_before_ms = until_ms;
-            (void)redelivery_put(redelivery, &entry); /* there is room: it was there just now */
+            (void)redelivery_read_put(redelivery, &entry); /* there is room: it was there just now */
         } else if (!take_one(redelivery, flight, &entry, error)) {
             return false;
         }

@@ -23,12 +23,12 @@ static bool recall_one(struct redelivery *redelivery, const struct redelivery_te
         return why.code == ERROR_NOT_FOUND;
     }
     if (letter_decode(buffer_span(bytes), &letter, NULL) && redelivery_text_check(&letter) == delivered->check) {
-        redelivery_owe(redelivery, delivered->sequence);
+        redelivery_settle_owe(redelivery, delivered->sequence);
     }
     return true;
 }
 
-bool redelivery_recall(struct redelivery *redelivery, struct error *error)
+bool redelivery_transaction_recall(struct redelivery *redelivery, struct error *error)
 {
     char text[REDELIVERY_TEXT_SIZE];
     struct redelivery_text_letter letters[REDELIVERY_FLIGHTS];
@@ -51,11 +51,11 @@ bool redelivery_recall(struct redelivery *redelivery, struct error *error)
 static bool hear_all(struct redelivery *redelivery)
 {
     int64_t end_ms = clock_mono().ms + redelivery->send_timeout_ms + end_timeout_ms(redelivery);
-    while (redelivery_count_flights(redelivery, REDELIVERY_STEP_SENT) > 0) {
+    while (redelivery_settle_count(redelivery, REDELIVERY_STEP_SENT) > 0) {
         if (clock_mono().ms >= end_ms || redelivery_out_of_time(redelivery)) {
             return false;
         }
-        redelivery_collect(redelivery, REPORT_MS);
+        redelivery_settle_collect(redelivery, REPORT_MS);
     }
     return true;
 }

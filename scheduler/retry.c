@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 
-const struct retry_policy RETRY_DEFAULT = {
+const struct retry_policy retry_default = {
     .max_deliver = 3,
     .backoff_ms = 1000,
     .factor_percent = 200,

@@ -14,7 +14,7 @@ struct retry_policy {
 };
 
 /* What a target has that says nothing: 3, 1 s, 2, 60 s, 0.2. */
-extern const struct retry_policy RETRY_DEFAULT;
+extern const struct retry_policy retry_default;
 
 /* True when a letter of this attempt has no redelivery left: attempt counts from 1, so that max_deliver 3 redelivers letters 1, 2 and 3. */
 bool retry_spent(const struct retry_policy *policy, uint32_t attempt);

@@ -307,6 +307,22 @@ static void test_remove(void **state)
     buffer_free(&bytes);
 }
 
+/* nats.c 3.4.1 uses a subscription after it was freed when a message comes in meanwhile: link_session_unsubscribe. */
+static void test_closed_while_messages_come(void **state)
+{
+    struct scene *scene = *state;
+    struct reader_message message;
+    struct error error;
+    assert_int_equal(nats_letters_post(scene->mailer, 0, 2000, 2000, WAIT_MS, NULL), 2000);
+    for (int i = 0; i < 300; i++) {
+        struct reader *reader = NULL;
+        assert_true(reader_open(scene->link, STREAM, NULL, 1, &reader, &error));
+        enum reader_result result = reader_next(reader, WAIT_MS, &message, &error);
+        reader_close(reader);
+        assert_int_equal(result, READER_MESSAGE);
+    }
+}
+
 static void test_no_stream(void **state)
 {
     struct scene *scene = *state;
@@ -420,6 +436,7 @@ int main(void)
         TEST(test_all_in_order),    TEST(test_what_is_read_is_what_was_written),
         TEST(test_since),           TEST(test_poll_does_not_wait),
         TEST(test_removed_while_reading), TEST(test_remove),
+        TEST(test_closed_while_messages_come),
         TEST(test_no_stream),       TEST(test_stream_deleted),
         TEST(test_consumer_deleted), TEST(test_server_killed),
         TEST(test_server_frozen),   TEST(test_load),

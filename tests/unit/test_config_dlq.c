@@ -32,7 +32,7 @@ static void test_defaults(void **state)
     assert_int_equal(config->dlq_retry_later_ms, 60000);
     assert_int_equal(config->nack_count, 0);
     /* what a target has that says nothing is what a topic without a target has */
-    assert_memory_equal(&config->targets[0].retry, &RETRY_DEFAULT, sizeof RETRY_DEFAULT);
+    assert_memory_equal(&config->targets[0].retry, &retry_default, sizeof retry_default);
     config_free(config);
 }
 
@@ -178,8 +178,8 @@ static void test_what_a_topic_has(void **state)
         "targets: [{name: eu, match: 'orders.eu.*', retry: {max_deliver: 9}}, {name: orders, match: 'orders.*'}]\n");
     assert_int_equal(letter_options_retry(config, span_of_text("orders.eu.x"))->max_deliver, 9);
     assert_int_equal(letter_options_retry(config, span_of_text("orders.us"))->max_deliver, 3);
-    assert_ptr_equal(letter_options_retry(config, span_of_text("out")), &RETRY_DEFAULT);
-    assert_ptr_equal(letter_options_retry(config, (struct span){NULL, 0}), &RETRY_DEFAULT);
+    assert_ptr_equal(letter_options_retry(config, span_of_text("out")), &retry_default);
+    assert_ptr_equal(letter_options_retry(config, (struct span){NULL, 0}), &retry_default);
     assert_string_equal(letter_options_label(config, span_of_text("orders.eu.x")), "eu");
     assert_string_equal(letter_options_label(config, span_of_text("orders.us")), "orders");
     assert_string_equal(letter_options_label(config, span_of_text("out")), "default");

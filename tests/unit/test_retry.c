@@ -17,17 +17,17 @@ static struct retry_policy without_jitter(int64_t backoff_ms, uint32_t factor_pe
 static void test_default_is_what_is_documented(void **state)
 {
     (void)state;
-    assert_int_equal(RETRY_DEFAULT.max_deliver, 3);
-    assert_int_equal(RETRY_DEFAULT.backoff_ms, 1000);
-    assert_int_equal(RETRY_DEFAULT.factor_percent, 200);
-    assert_int_equal(RETRY_DEFAULT.backoff_max_ms, 60000);
-    assert_int_equal(RETRY_DEFAULT.jitter_percent, 20);
+    assert_int_equal(retry_default.max_deliver, 3);
+    assert_int_equal(retry_default.backoff_ms, 1000);
+    assert_int_equal(retry_default.factor_percent, 200);
+    assert_int_equal(retry_default.backoff_max_ms, 60000);
+    assert_int_equal(retry_default.jitter_percent, 20);
 }
 
 static void test_spent_after_as_many_redeliveries(void **state)
 {
     (void)state;
-    struct retry_policy policy = RETRY_DEFAULT;
+    struct retry_policy policy = retry_default;
     assert_false(retry_spent(&policy, 1));
     assert_false(retry_spent(&policy, 3));
     assert_true(retry_spent(&policy, 4));
@@ -91,7 +91,7 @@ static void test_nothing_overflows(void **state)
 static void test_jitter_spreads_to_both_sides(void **state)
 {
     (void)state;
-    struct retry_policy policy = RETRY_DEFAULT;
+    struct retry_policy policy = retry_default;
     int64_t least = INT64_MAX;
     int64_t most = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -107,7 +107,7 @@ static void test_jitter_spreads_to_both_sides(void **state)
 static void test_jitter_stays_within_the_limit(void **state)
 {
     (void)state;
-    struct retry_policy policy = RETRY_DEFAULT;
+    struct retry_policy policy = retry_default;
     int64_t most = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         int64_t wait = retry_wait_ms(&policy, 20, seed);
@@ -120,7 +120,7 @@ static void test_jitter_stays_within_the_limit(void **state)
 static void test_same_seed_waits_the_same(void **state)
 {
     (void)state;
-    struct retry_policy policy = RETRY_DEFAULT;
+    struct retry_policy policy = retry_default;
     int differences = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         int64_t wait = retry_wait_ms(&policy, 3, seed);
