@@ -65,6 +65,7 @@ static void decide(struct nack_reader_item *item, const struct config *config, i
     }
     if (retry_spent(policy, letter->attempt)) {
         item->state = LETTER_PARKED;
+        letter->attempt -= letter->attempt > 1; /* of the redelivery that its consumer failed on last: parking does not count up */
         return;
     }
     struct span headers = buffer_span(&item->headers);

@@ -83,6 +83,7 @@ static void place_nack(struct redelivery *redelivery, struct redelivery_flight *
         park_because(flight, LETTER_REASON_TARGET_NOT_ALLOWED, "the topic that the nack names is not among targets");
     } else if (retry_spent(&policy, letter->attempt)) {
         flight->post_as = LETTER_PARKED;
+        letter->attempt -= letter->attempt > 1; /* as in nack_reader_item.c */
     }
 }
 

@@ -48,13 +48,14 @@ static struct redelivery_target *place_for_new(struct redelivery_targets *target
 
 int64_t redelivery_targets_rest(struct redelivery_targets *targets, uint64_t hash, int64_t sent_ms, int64_t now_ms, bool *news)
 {
-    struct redelivery_target *target = find(targets, hash);
-    *news = target == NULL;
-    if (target == NULL) {
-        target = place_for_new(targets);
+    struct redelivery_target *known = find(targets, hash);
+    *news = known == NULL;
+    if (known != NULL && sent_ms < known->since_ms && known->until_ms > now_ms) {
+        return known->until_ms; /* one of those that were on their way when it began to rest */
+    }
+    struct redelivery_target *target = known != NULL ? known : place_for_new(targets);
+    if (known == NULL) {
         *target = (struct redelivery_target){.hash = hash};
-    } else if (sent_ms < target->since_ms && target->until_ms > now_ms) {
-        return target->until_ms; /* one of those that were on their way when it began to rest */
     }
     int64_t doubled = target->wait_ms == 0 ? REDELIVERY_TARGETS_FIRST_MS : target->wait_ms * 2;
     target->wait_ms = doubled < REDELIVERY_TARGETS_MOST_MS ? doubled : REDELIVERY_TARGETS_MOST_MS;

@@ -122,7 +122,7 @@ static void what_has_no_redelivery_left_is_parked(void **state)
     assert_int_equal(fixture->item.state, LETTER_WAITING);
     const struct letter *letter = make(fixture, 0, 7, NOW_MS, spent);
     assert_int_equal(fixture->item.state, LETTER_PARKED);
-    assert_int_equal(letter->attempt, 3);
+    assert_int_equal(letter->attempt, 2);
     assert_int_equal(letter->reason, LETTER_REASON_CONSUMER_FAILED);
     assert_true(span_equals_text(letter->target, "orders"));
     assert_true(span_equals_text(letter->error, "why"));
