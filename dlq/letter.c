@@ -205,8 +205,12 @@ static size_t plain_run(struct span text)
 
 void letter_set_error(struct letter *letter, struct span text, char room[LETTER_ERROR_MAX])
 {
+    if (text.data == NULL) {
+        letter->error = (struct span){(const uint8_t *)room, 0};
+        return;
+    }
     size_t written = plain_run((struct span){text.data, text.length < LETTER_ERROR_MAX ? text.length : LETTER_ERROR_MAX});
-    memcpy(room, text.data == NULL ? (const void *)"" : text.data, written);
+    memcpy(room, text.data, written);
     for (size_t at = written; at < text.length;) {
         size_t length = text_utf8_length(text.data + at, text.length - at);
         bool kept = length > 0 && !letter_text_control(text.data + at, length);

@@ -321,8 +321,10 @@ static void apply_list(const struct scope *scope, const struct config_key *key, 
     struct config *config = scope->config;
     const struct config_list *of = config_table_list(key->path);
     char *items = config_arena_new(&config->arena, list->count, of->entry_size);
-    *(void **)((char *)config + of->items_offset) = items;
-    *(size_t *)((char *)config + of->count_offset) = list->count;
+    void *field = (char *)config + of->items_offset;
+    memcpy(field, &items, sizeof items);
+    field = (char *)config + of->count_offset;
+    memcpy(field, &list->count, sizeof list->count);
     for (size_t i = 0; i < list->count; i++) {
         const struct config_node *item = list->entries[i].node;
         struct scope inner = {config, scope->problems, of->section, i, items + i * of->entry_size};

@@ -107,7 +107,6 @@ static cJSON *schema_of(const struct config_key *key)
     case CONFIG_TYPE_ADDRESS:
         return text_of_pattern("^.+:[0-9]{1,5}$");
     case CONFIG_TYPE_PATH:
-        return object_of_type("string");
     case CONFIG_TYPE_TEXT:
         return object_of_type("string");
     case CONFIG_TYPE_SERVERS:

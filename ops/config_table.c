@@ -74,12 +74,16 @@ const struct config_list *config_table_list(const char *name)
 
 void *config_table_items(const struct config_list *list, const struct config *config)
 {
-    return *(void *const *)((const char *)config + list->items_offset);
+    void *items;
+    memcpy(&items, (const char *)config + list->items_offset, sizeof items);
+    return items;
 }
 
 size_t config_table_item_count(const struct config_list *list, const struct config *config)
 {
-    return *(const size_t *)((const char *)config + list->count_offset);
+    size_t count;
+    memcpy(&count, (const char *)config + list->count_offset, sizeof count);
+    return count;
 }
 
 const char *config_table_section_name(enum config_section section)

@@ -49,7 +49,10 @@ static uint64_t mix(uint64_t hash, uint64_t number) /* the finisher of MurmurHas
 static uint64_t mix_span(uint64_t hash, struct span span)
 {
     uint64_t word = 0;
-    hash = mix(hash, span.data == NULL ? UINT64_MAX : span.length);
+    if (span.data == NULL) {
+        return mix(hash, UINT64_MAX);
+    }
+    hash = mix(hash, span.length);
     for (size_t i = 0; i < span.length; i++) {
         word = word << 8 | span.data[i];
         if (i % 8 == 7) {
