@@ -34,7 +34,7 @@ enum refusal_reason {
     REFUSAL_REASONS,            /* count; rows keep the numbers above, so new ones come last */
 };
 
-/* The reason's stable name: "no_time", "bad_time", ... a label value and the header __dlq.errors.reason. Never NULL. */
+/* The reason's stable name: "no_time", "bad_time", ... a label value and the reason of its dead letter. Never NULL. */
 const char *refusal_name(enum refusal_reason reason);
 
 #define REFUSAL_TEXT_MAX 256

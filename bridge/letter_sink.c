@@ -190,6 +190,8 @@ static void keep_options(struct letter_sink *sink, const struct letter_sink_opti
     sink->transaction_timeout_ms = options->transaction_timeout_ms;
     sink->send_timeout_ms = options->send_timeout_ms;
     sink->linger_ms = options->linger_ms > 0 ? options->linger_ms : LINGER_MS;
+    sink->stopped = options->stopped;
+    sink->stopped_context = options->stopped_context;
     sink->properties = memory_new(options->property_count, sizeof *sink->properties);
     sink->property_count = options->property_count;
     for (size_t i = 0; i < options->property_count; i++) {

@@ -20,6 +20,9 @@ struct letter_sink_options {
     const char *transactional_id;  /* NULL: no transactions */
     int64_t transaction_timeout_ms;
     int64_t send_timeout_ms;       /* a record not acknowledged by then is reported as retriable */
+    bool (*stopped)(void *context); /* NULL: never. Asked, by the thread that calls, about twice a second while a call waits for a coordinator: true ends the
+                                     * wait, and what was waited for is not known */
+    void *stopped_context;         /* outlives the sink */
     int64_t linger_ms;             /* unless the properties say otherwise; 0: 1 ms, for who waits for each batch */
 };
 
@@ -65,7 +68,8 @@ size_t letter_sink_pending(const struct letter_sink *sink);
 /* Fatal trouble (fenced: another took over; idempotence lost): close, and open anew. */
 bool letter_sink_fatal(struct letter_sink *sink, bool *fenced, char *text, size_t size);
 
-/* ---- with a transactional id only; all block, at most about timeout_ms */
+/* ---- with a transactional id only; all block, at most about timeout_ms, and settle, commit and abort no longer than until `stopped` (but for the offset of a
+ * commit, which librdkafka gives the transaction's time in one piece) */
 
 /* Fences former producers of the id, and settles what they left open. Once, first. ERROR_UNAVAILABLE: again later. */
 bool letter_sink_settle(struct letter_sink *sink, int64_t timeout_ms, struct error *error);

@@ -23,6 +23,8 @@ struct letter_sink {
     int64_t transaction_timeout_ms;
     int64_t send_timeout_ms;
     int64_t linger_ms;
+    bool (*stopped)(void *context); /* NULL: never */
+    void *stopped_context;
     size_t pending;    /* taken, and not yet polled */
     struct letter_sink_report *reports; /* made by callbacks, not yet polled: a ring */
     size_t report_first;

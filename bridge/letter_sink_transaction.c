@@ -13,7 +13,7 @@
 
 enum answer {
     ANSWER_DONE,
-    ANSWER_AGAIN, /* not known by the deadline */
+    ANSWER_AGAIN, /* not known by the deadline, or when it was stopped */
     ANSWER_ABORT, /* the transaction can only be aborted */
     ANSWER_NEVER, /* the producer is at its end */
 };
@@ -53,14 +53,19 @@ static enum answer read_error(rd_kafka_error_t *failure, struct error *error)
     return answer;
 }
 
-/* Calls until the result is known, or end_ms. Callbacks are served by the calls themselves. */
+static bool is_stopped(const struct letter_sink *sink)
+{
+    return sink->stopped != NULL && sink->stopped(sink->stopped_context);
+}
+
+/* Calls until the result is known, or end_ms, or it is stopped. Callbacks are served by the calls themselves. */
 static enum answer run(struct letter_sink *sink, const struct call *call, int64_t end_ms, struct error *error)
 {
     for (;;) {
         int64_t left_ms = left_until(end_ms);
         int slice_ms = left_ms < 1 ? 1 : left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
         enum answer answer = read_error(call->function(handle_of(sink), slice_ms, call), error);
-        if (answer != ANSWER_AGAIN || left_until(end_ms) == 0) {
+        if (answer != ANSWER_AGAIN || left_until(end_ms) == 0 || is_stopped(sink)) {
             return answer;
         }
         letter_sink_serve(sink, AGAIN_MS);

@@ -80,8 +80,8 @@ static bool take_words(struct dlq_filter *filter, const struct dlq_job_words *wo
     return taken;
 }
 
-/* Sequences mean nothing in another stream of that name. */
-static bool same_streams(struct dlq_bulk *bulk, struct error *error)
+/* Sequences mean nothing in another stream of that name. ERROR_INVALID: it is another, or gone; other errors: not known. */
+static bool same_streams(const struct dlq_bulk *bulk, struct error *error)
 {
     struct dlq_scan_bounds now;
     if (!dlq_scan_look(&bulk->command.context, &bulk->command.filter, &now, error)) {
@@ -90,11 +90,21 @@ static bool same_streams(struct dlq_bulk *bulk, struct error *error)
     for (size_t i = 0; i < 2; i++) {
         const struct dlq_scan_bound *then = &bulk->job.bounds.of[i];
         if (then->looked_at && then->created_ms != now.of[i].created_ms) {
-            return error_set(error, ERROR_INVALID, "stream %s is not the one in which job %s began: begin anew",
+            return error_set(error, ERROR_INVALID, "stream %s was deleted since job %s began: its letters are gone; begin anew for those that came since",
                              dlq_context_stream(&bulk->command.context, (enum letter_state)i), bulk->job.id);
         }
     }
     return true;
+}
+
+bool dlq_bulk_streams_remain(const struct dlq_bulk *bulk)
+{
+    struct error error = {ERROR_NONE, ""};
+    if (same_streams(bulk, &error) || error.code != ERROR_INVALID) {
+        return true;
+    }
+    dlq_context_say(&bulk->command.context, "%s", error.text);
+    return false;
 }
 
 int dlq_bulk_adopt(struct dlq_bulk *bulk, struct dlq_job *job)
@@ -224,7 +234,9 @@ static bool print_text(const struct dlq_bulk *bulk, const char *done, uint64_t l
         dlq_output_count(left, count);
         printf("%s more were done and could not be taken out of their stream: they will be done again\n", count);
     }
-    if (job->state != DLQ_JOB_DONE) {
+    if (job->state == DLQ_JOB_RUNNING) {
+        printf("job %s runs elsewhere\n", job->id);
+    } else if (job->state != DLQ_JOB_DONE) {
         printf("job %s is %s%s%s\n", job->id, dlq_job_state_name(job->state), job->state == DLQ_JOB_CANCELLED ? "" : "; to go on: tarry dlq jobs resume ",
                job->state == DLQ_JOB_CANCELLED ? "" : job->id);
     }

@@ -44,6 +44,10 @@ int dlq_bulk_adopt(struct dlq_bulk *bulk, struct dlq_job *job);
  * them, and the limit is taken off. False: told; *code is what to exit with. */
 bool dlq_bulk_measure(struct dlq_bulk *bulk, dlq_scan_visit *visit, void *visitor, uint64_t *matched, int *code);
 
+/* False: a stream that the job acts on was deleted, or deleted and made again, since the job began (told); no letter of it can be taken out any more. True also
+ * when nobody answers. One request a stream; at most DLQ_CONTEXT_TIMEOUT_MS. */
+bool dlq_bulk_streams_remain(const struct dlq_bulk *bulk);
+
 /* Begins the job: signals, and its record with the words of the verb's own options (NULL: none). 0, or the code to exit with, told. */
 int dlq_bulk_begin(struct dlq_bulk *bulk, const struct dlq_job_words *options);
 

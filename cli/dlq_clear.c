@@ -64,6 +64,7 @@ struct clear {
     enum dlq_settle_way way;
     struct dlq_job_counts before; /* of the job's earlier runs */
     uint64_t damaged;
+    bool stream_gone; /* nothing more can be settled */
     int64_t look_ms;
 };
 
@@ -82,10 +83,12 @@ static bool tend(struct clear *clear)
     int64_t now_ms = clock_mono().ms;
     if (now_ms >= clear->look_ms) {
         keep_counts(clear);
-        dlq_work_complain(&clear->bulk->work, dlq_settle_trouble(clear->settle, text, sizeof text) ? text : "");
-        clear->look_ms = now_ms + LOOK_MS;
+        bool trouble = dlq_settle_trouble(clear->settle, text, sizeof text);
+        dlq_work_complain(&clear->bulk->work, trouble ? text : "");
+        clear->stream_gone = clear->stream_gone || (trouble && !dlq_bulk_streams_remain(clear->bulk));
+        clear->look_ms = clock_mono().ms + LOOK_MS;
     }
-    return dlq_work_tend(&clear->bulk->work) == DLQ_WORK_GO;
+    return dlq_work_tend(&clear->bulk->work) == DLQ_WORK_GO && !clear->stream_gone;
 }
 
 static bool visit(void *visitor, const struct dlq_scan_letter *found)
@@ -109,10 +112,16 @@ static void at(void *visitor, enum letter_state state, uint64_t sequence)
     clear->bulk->work.seen += 1;
 }
 
+/* There is no use in waiting for the rest, or it is another process's. */
+static bool is_over(const struct clear *clear)
+{
+    return clear->stream_gone || clear->bulk->work.word == DLQ_WORK_ELSEWHERE;
+}
+
 static void come_home(struct clear *clear)
 {
     int64_t deadline_ms = INT64_MAX;
-    while (dlq_settle_wait(clear->settle, 0, WAIT_MS) > 0 && clock_mono().ms < deadline_ms) {
+    while (!is_over(clear) && dlq_settle_wait(clear->settle, 0, WAIT_MS) > 0 && clock_mono().ms < deadline_ms) {
         if (!tend(clear) && deadline_ms == INT64_MAX) {
             deadline_ms = clock_mono().ms + HOME_MS;
         }
@@ -124,15 +133,15 @@ static int end(struct clear *clear, bool read, const char *done)
 {
     struct error error = {ERROR_NONE, ""};
     struct dlq_apart apart = {0};
-    enum dlq_work_word word = clear->bulk->work.word;
     const struct dlq_context *context = &clear->bulk->command.context;
     dlq_settle_free(clear->settle, &apart);
     if (!dlq_apart_sweep(&apart, context, &error)) {
         dlq_context_say(context, "parts of large records could not be removed: %s", error.text);
     }
     dlq_apart_free(&apart);
-    enum dlq_job_state state = word == DLQ_WORK_CANCELLED ? DLQ_JOB_CANCELLED : word != DLQ_WORK_GO ? DLQ_JOB_PAUSED : read ? DLQ_JOB_DONE : DLQ_JOB_STOPPED;
-    return dlq_bulk_end(clear->bulk, state, done, 0, -1);
+    enum dlq_job_state state = dlq_work_state(&clear->bulk->work);
+    bool failed = clear->stream_gone || !read;
+    return dlq_bulk_end(clear->bulk, state == DLQ_JOB_DONE && failed ? DLQ_JOB_STOPPED : state, done, 0, -1);
 }
 
 int dlq_clear_work(struct dlq_bulk *bulk, enum dlq_settle_way way, const char *done)

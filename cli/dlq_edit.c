@@ -21,7 +21,7 @@ const char dlq_edit_help[] =
     "keeps it. The old one stays, unless --replace. ID: the letter's, or its tarry-id when one letter alone has it (--state\n"
     "waiting|parked narrows it). --set-header: in place of all of that name.\n"
     "\n"
-    "  tarry dlq edit 4f1c... -c tarry.yaml --value-file mended.json --execute\n";
+    "  tarry dlq edit ID -c tarry.yaml --value-file mended.json --execute\n";
 
 #define LETTER_MAX ((size_t)1024 * 1024 * 1024)
 

@@ -44,6 +44,11 @@ void dlq_job_begin(struct dlq_job *job, enum dlq_job_verb verb, int64_t now_ms, 
     snprintf(job->id, sizeof job->id, "%s-%s-%04x", verbs[verb], moment, (unsigned)(seed & 0xffff));
 }
 
+void dlq_job_set_runner(struct dlq_job *job, uint64_t token)
+{
+    snprintf(job->runner, sizeof job->runner, "%016" PRIx64, token);
+}
+
 static void free_words(struct dlq_job_words *words)
 {
     for (size_t i = 0; i < words->count; i++) {
@@ -90,7 +95,7 @@ static void write_bound(struct buffer *json, const char *name, const struct dlq_
 void dlq_job_write(const struct dlq_job *job, struct buffer *json)
 {
     const struct dlq_job_counts *counts = &job->counts;
-    buffer_add_format(json, "{\"id\":\"%s\",\"verb\":\"%s\",\"state\":\"%s\"", job->id, verbs[job->verb], states[job->state]);
+    buffer_add_format(json, "{\"id\":\"%s\",\"verb\":\"%s\",\"state\":\"%s\",\"runner\":\"%s\"", job->id, verbs[job->verb], states[job->state], job->runner);
     write_words(json, "filter", &job->filter);
     write_words(json, "options", &job->options);
     write_bound(json, places[0], &job->bounds.of[0]);
@@ -178,13 +183,25 @@ static bool read_id(const cJSON *object, struct dlq_job *job, struct error *erro
     return true;
 }
 
+static bool read_runner(const cJSON *object, struct dlq_job *job, struct error *error)
+{
+    const char *runner = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "runner"));
+    size_t digits = runner == NULL ? 0 : strspn(runner, "0123456789abcdef");
+    if (runner == NULL || runner[digits] != '\0' || (digits != 0 && digits != DLQ_JOB_RUNNER_SIZE - 1)) {
+        return lacks(error, "runner");
+    }
+    memcpy(job->runner, runner, digits + 1);
+    return true;
+}
+
 static bool read_all(const cJSON *object, struct dlq_job *job, struct error *error)
 {
     size_t verb = 0;
     size_t state = 0;
     bool read = read_id(object, job, error) && read_choice(object, "verb", verbs, DLQ_JOB_VERBS, &verb, error) &&
-                read_choice(object, "state", states, DLQ_JOB_STATES, &state, error) && read_words(object, "filter", &job->filter, error) &&
-                read_words(object, "options", &job->options, error) && read_bound(object, places[0], &job->bounds.of[0], error) &&
+                read_choice(object, "state", states, DLQ_JOB_STATES, &state, error) && read_runner(object, job, error) &&
+                read_words(object, "filter", &job->filter, error) && read_words(object, "options", &job->options, error) &&
+                read_bound(object, places[0], &job->bounds.of[0], error) &&
                 read_bound(object, places[1], &job->bounds.of[1], error) && read_counts(object, &job->counts, error) &&
                 read_time(object, "started_ms", &job->started_ms, error) && read_time(object, "updated_ms", &job->updated_ms, error);
     job->verb = (enum dlq_job_verb)verb;

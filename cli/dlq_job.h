@@ -1,7 +1,7 @@
 /*
  * A job's record: what a bulk verb was told to do, how the streams stood when it began, and how far it is. JSON in the jobs stream (dlq/jobs.h).
  *
- *   {"id":"replay-20261130-060201-3f9a","verb":"replay","state":"running","filter":["--target=orders"],"options":["--rate=50/s"],
+ *   {"id":"replay-20261130-060201-3f9a","verb":"replay","state":"running","runner":"c0ffee0123456789","filter":["--target=orders"],"options":["--rate=50/s"],
  *    "waiting":null,"parked":{"first":1,"last":1000,"created_ms":...},"counts":{"done":512,"failed":0,"skipped":3,"gone":0},"started_ms":...,"updated_ms":...}
  *
  * Pure; one thread at a time.
@@ -30,6 +30,8 @@ enum dlq_job_state {
     DLQ_JOB_STATES,
 };
 
+#define DLQ_JOB_RUNNER_SIZE 17 /* 16 hex digits */
+
 /* Arguments, as `tarry dlq VERB` takes them. */
 struct dlq_job_words {
     char **items; /* owned */
@@ -47,6 +49,7 @@ struct dlq_job {
     char id[JOBS_ID_MAX + 1];
     enum dlq_job_verb verb;
     enum dlq_job_state state;
+    char runner[DLQ_JOB_RUNNER_SIZE]; /* which process runs it, or ran it last; "": none yet */
     struct dlq_job_words filter;
     struct dlq_job_words options;
     struct dlq_scan_bounds bounds; /* as they were when it began: what is done with is not in the streams any more */
@@ -59,6 +62,9 @@ struct dlq_job {
 /* Names it "VERB-<UTC time>-<4 hex digits of seed>". The rest is zeroed, state running. */
 void dlq_job_begin(struct dlq_job *job, enum dlq_job_verb verb, int64_t now_ms, uint64_t seed);
 void dlq_job_free(struct dlq_job *job);
+
+/* Makes the one who drew `token` (at random) its runner. Whoever reads another runner in its job's record has lost the job to that one. */
+void dlq_job_set_runner(struct dlq_job *job, uint64_t token);
 
 /* Adds a copy; for dlq_filter_arguments. `words` is a struct dlq_job_words. */
 void dlq_job_add_word(void *words, const char *word);

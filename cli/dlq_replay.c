@@ -16,8 +16,9 @@ const char dlq_replay_help[] =
     "tarry dlq replay [-c FILE] [flags that choose letters] [--to TOPIC] [--delay DUR] [--set-header K=V]...\n"
     "                 [--rate N/s [--ramp DUR] | --spread DUR] [--stop-after 20%|N] [--max-replays N] [--execute]\n"
     "\n"
-    "Sends letters again, parked ones unless --state says otherwise, in their order, each to its target (a refused one to\n"
-    "the topic it came from). Says what it would do; --execute does it. A letter goes when Kafka has its record; one that\n"
+    "Sends parked letters again, in their order, each to its target (a refused one to the topic it came from). Waiting ones\n"
+    "are redelivered by the daemon: `tarry dlq park` them first. Says what it would do; --execute does it.\n"
+    "A letter goes when Kafka has its record; one that\n"
     "fails again is parked anew behind the job's end. What comes in meanwhile is left alone. Ctrl-C stops it in good order.\n"
     "--to: to this topic instead. --delay: by way of the delay topic, so much later.\n"
     "--set-header: sets a header, in place of all of that name.\n"
@@ -181,6 +182,17 @@ static int run_open(struct dlq_bulk *bulk, const struct dlq_replay_options *opti
     return bulk->execute ? execute(bulk, options) : dry_run(bulk, options);
 }
 
+/* A running daemon would redeliver waiting ones at the same time: consumers would get them twice. */
+static int check_state(const struct dlq_bulk *bulk)
+{
+    if (!dlq_filter_wants(&bulk->command.filter, LETTER_WAITING)) {
+        return VERBS_EXIT_DONE;
+    }
+    dlq_context_say(&bulk->command.context, "--state waiting makes no sense here: the daemon redelivers these, and they would go twice; park them first "
+                                            "(`tarry dlq park` with the same flags and --execute), then replay without --state");
+    return VERBS_EXIT_USAGE;
+}
+
 int dlq_replay_run(int argc, char **argv)
 {
     struct dlq_bulk bulk = dlq_bulk_new("dlq replay", DLQ_JOB_REPLAY);
@@ -191,8 +203,9 @@ int dlq_replay_run(int argc, char **argv)
     }
     if (code == VERBS_EXIT_DONE) {
         dlq_bulk_default_state(&bulk, LETTER_PARKED);
-        code = dlq_bulk_open(&bulk);
+        code = check_state(&bulk);
     }
+    code = code == VERBS_EXIT_DONE ? dlq_bulk_open(&bulk) : code;
     code = code == VERBS_EXIT_DONE ? run_open(&bulk, &options) : code;
     dlq_replay_options_free(&options);
     dlq_bulk_free(&bulk);

@@ -23,7 +23,7 @@
 #define PAUSE_FIRST_MS 1000
 #define PAUSE_MOST_MS 60000
 
-enum ending { GOING_ON, SAID_TO_STOP, TOO_MANY_FAILED, FAILED };
+enum ending { GOING_ON, SAID_TO_STOP, TOO_MANY_FAILED, STREAM_GONE, FAILED };
 
 struct replay {
     struct dlq_bulk *bulk;
@@ -65,6 +65,14 @@ static bool too_many_failed(const struct replay *replay)
     return dlq_replay_options_stops(replay->options, counts.delivered + counts.failed, counts.failed + replay->back);
 }
 
+/* Without it, what NATS is still to take out would be waited for without end. */
+static void check_streams(struct replay *replay)
+{
+    if (!dlq_bulk_streams_remain(replay->bulk)) {
+        replay->ending = STREAM_GONE;
+    }
+}
+
 /* What keeps it from getting on, if anything does. */
 static void say_trouble(struct replay *replay, int64_t now_ms)
 {
@@ -74,6 +82,7 @@ static void say_trouble(struct replay *replay, int64_t now_ms)
     if (dlq_settle_trouble(replay->settle, text, sizeof text)) {
         snprintf(all, sizeof all, "NATS: %s", text);
         dlq_work_complain(&replay->bulk->work, all);
+        check_streams(replay);
     } else if (dlq_flight_flying(replay->flight) > 0 && now_ms - counts.answered_ms >= STALLED_MS) {
         snprintf(all, sizeof all, "Kafka does not answer; %zu letters wait for it", dlq_flight_flying(replay->flight));
         dlq_work_complain(&replay->bulk->work, all);
@@ -195,11 +204,17 @@ static void at(void *visitor, enum letter_state state, uint64_t sequence)
 
 /* ---------------------------------------------------------------------------------------------------- coming home */
 
-/* Waits until Kafka has answered for all, and NATS for what is settled: told to stop, HOME_MS at most. */
+/* What can still come home. */
+static size_t on_their_way(const struct replay *replay)
+{
+    return dlq_flight_flying(replay->flight) + (replay->ending == STREAM_GONE ? 0 : dlq_flight_settling(replay->flight));
+}
+
+/* Waits until Kafka has answered for all, and NATS for what is settled: when it is to end, HOME_MS at most. */
 static void come_home(struct replay *replay)
 {
     int64_t deadline_ms = INT64_MAX;
-    while (dlq_flight_flying(replay->flight) + dlq_flight_settling(replay->flight) > 0 && clock_mono().ms < deadline_ms) {
+    while (on_their_way(replay) > 0 && clock_mono().ms < deadline_ms) {
         dlq_flight_poll(replay->flight, WAIT_MS);
         if (!tend(replay) && deadline_ms == INT64_MAX) {
             deadline_ms = clock_mono().ms + HOME_MS;
@@ -234,24 +249,6 @@ static void rewind_bounds(struct replay *replay, struct dlq_scan_bounds *bounds)
     }
 }
 
-static bool streams_remain(struct replay *replay)
-{
-    struct dlq_scan_bounds now;
-    struct error error = {ERROR_NONE, ""};
-    const struct dlq_command *command = &replay->bulk->command;
-    if (!dlq_scan_look(&command->context, &command->filter, &now, &error)) {
-        return true; /* nobody answers: nothing is known to be gone */
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const struct dlq_scan_bound *then = &replay->bulk->job.bounds.of[i];
-        if (then->looked_at && then->created_ms != now.of[i].created_ms) {
-            dlq_context_say(&command->context, "stream %s was deleted", dlq_context_stream(&command->context, (enum letter_state)i));
-            return false;
-        }
-    }
-    return true;
-}
-
 /* After trouble. False: there is no going on. */
 static bool again(struct replay *replay, const char *text, struct dlq_scan_bounds *bounds)
 {
@@ -261,8 +258,8 @@ static bool again(struct replay *replay, const char *text, struct dlq_scan_bound
     dlq_work_complain(&replay->bulk->work, all);
     pause_a_while(replay);
     rewind_bounds(replay, bounds);
-    if (!streams_remain(replay)) {
-        replay->ending = FAILED;
+    check_streams(replay);
+    if (replay->ending == STREAM_GONE) {
         return false;
     }
     if (!dlq_flight_again(replay->flight, &error)) {
@@ -313,17 +310,14 @@ static struct letter_sink_options sink_options(const struct config *config)
 
 static enum dlq_job_state state_of(const struct replay *replay)
 {
-    if (replay->ending == SAID_TO_STOP) {
-        return replay->bulk->work.word == DLQ_WORK_CANCELLED ? DLQ_JOB_CANCELLED : DLQ_JOB_PAUSED;
-    }
-    return replay->ending == GOING_ON ? DLQ_JOB_DONE : DLQ_JOB_STOPPED;
+    return replay->ending == GOING_ON || replay->ending == SAID_TO_STOP ? dlq_work_state(&replay->bulk->work) : DLQ_JOB_STOPPED;
 }
 
 static int finish(struct replay *replay)
 {
     struct error error = {ERROR_NONE, ""};
     struct dlq_apart apart = {0};
-    uint64_t left = dlq_flight_settling(replay->flight);
+    uint64_t left = replay->ending == STREAM_GONE ? 0 : dlq_flight_settling(replay->flight); /* a stream that is gone gives none again */
     if (replay->watch != NULL) {
         replay->back = dlq_watch_look(replay->watch);
     }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/random.h>
 
 #include "ops/clock.h"
 #include "ops/signals.h"
@@ -28,6 +29,14 @@ static bool write_record(struct dlq_work *work, struct error *error)
     return written;
 }
 
+/* Told apart from any other process, also one of the same id on another machine. */
+static void draw_runner(struct dlq_job *job)
+{
+    uint64_t token = 0;
+    (void)getrandom(&token, sizeof token, 0); /* never short for so few bytes */
+    dlq_job_set_runner(job, token);
+}
+
 bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, struct dlq_job *job, struct error *error)
 {
     struct streams_findings findings = {0};
@@ -35,6 +44,7 @@ bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, st
     uint64_t total = job->bounds.of[LETTER_WAITING].messages + job->bounds.of[LETTER_PARKED].messages;
     *work = (struct dlq_work){.context = context, .job = job, .progress = dlq_output_progress_new(context->options.verb, total)};
     job->state = DLQ_JOB_RUNNING;
+    draw_runner(job);
     bool written = write_record(work, &own);
     if (!written && own.code == ERROR_NOT_FOUND) {
         /* It also says whether the other streams are as they should be; what matters here is whether a record can be written. */
@@ -45,6 +55,14 @@ bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, st
     return written || error_set(error, own.code, "the job's record could not be written: %s", own.text);
 }
 
+/* This process was held up for so long (suspended, cut off) that a person had the job resumed by another. */
+static void lose(struct dlq_work *work)
+{
+    dlq_output_progress_clear(&work->progress);
+    dlq_context_say(work->context, "job %s runs elsewhere now: another process took it over; this one stops", work->job->id);
+    work->word = DLQ_WORK_ELSEWHERE;
+}
+
 /* Somebody wrote the record, or nobody knows whether we did: what stands there now, and what it tells us to do. */
 static void read_record(struct dlq_work *work, struct error *error)
 {
@@ -53,9 +71,13 @@ static void read_record(struct dlq_work *work, struct error *error)
     uint64_t revision = 0;
     bool read = jobs_get(work->context->link, &work->context->streams, work->job->id, &json, &revision, error) &&
                 dlq_job_read(buffer_span(&json), &now, error);
-    if (read) {
+    if (read && strcmp(now.runner, work->job->runner) != 0) {
+        lose(work);
+    } else if (read) {
         work->job->revision = revision;
         work->word = now.state == DLQ_JOB_PAUSED ? DLQ_WORK_PAUSED : now.state == DLQ_JOB_CANCELLED ? DLQ_WORK_CANCELLED : work->word;
+    }
+    if (read) {
         error->code = ERROR_NONE;
     }
     dlq_job_free(&now);
@@ -98,7 +120,7 @@ enum dlq_work_word dlq_work_tend(struct dlq_work *work)
         keep_record(work);
         work->write_ms = clock_mono().ms + WRITE_MS;
     }
-    if (signals_next() == SIGNALS_STOP) {
+    if (signals_next() == SIGNALS_STOP && work->word == DLQ_WORK_GO) {
         work->word = DLQ_WORK_INTERRUPTED;
     }
     return work->word;
@@ -116,17 +138,35 @@ void dlq_work_complain(struct dlq_work *work, const char *text)
     snprintf(work->complaint, sizeof work->complaint, "%.*s", (int)sizeof work->complaint - 1, text);
 }
 
+enum dlq_job_state dlq_work_state(const struct dlq_work *work)
+{
+    switch (work->word) {
+    case DLQ_WORK_GO:
+        return DLQ_JOB_DONE;
+    case DLQ_WORK_INTERRUPTED:
+    case DLQ_WORK_PAUSED:
+        return DLQ_JOB_PAUSED;
+    case DLQ_WORK_CANCELLED:
+        return DLQ_JOB_CANCELLED;
+    case DLQ_WORK_ELSEWHERE:
+        break;
+    }
+    return DLQ_JOB_RUNNING;
+}
+
 bool dlq_work_end(struct dlq_work *work, enum dlq_job_state state)
 {
     struct error error = {ERROR_NONE, ""};
     dlq_output_progress_clear(&work->progress);
     work->job->state = state;
-    bool written = write_record(work, &error);
+    bool written = work->word != DLQ_WORK_ELSEWHERE && write_record(work, &error);
     if (!written && (error.code == ERROR_BUSY || error.code == ERROR_UNAVAILABLE)) {
         read_record(work, &error);
-        written = write_record(work, &error);
+        written = work->word != DLQ_WORK_ELSEWHERE && write_record(work, &error);
     }
-    if (!written) {
+    if (work->word == DLQ_WORK_ELSEWHERE) {
+        work->job->state = DLQ_JOB_RUNNING;
+    } else if (!written) {
         dlq_context_say(work->context, "the record of job %s could not be written: %s", work->job->id, error.text);
     }
     return written;

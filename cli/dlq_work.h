@@ -18,6 +18,7 @@ enum dlq_work_word {
     DLQ_WORK_INTERRUPTED, /* by a signal */
     DLQ_WORK_PAUSED,      /* by `tarry dlq jobs pause` */
     DLQ_WORK_CANCELLED,   /* by `tarry dlq jobs cancel` */
+    DLQ_WORK_ELSEWHERE,   /* another process took it over while this one was held up: the job is that one's now (told) */
 };
 
 struct dlq_work {
@@ -35,7 +36,7 @@ struct dlq_work {
 /* Before the context is opened, as that begins threads. False: ERROR_SYSTEM. */
 bool dlq_work_signals(struct error *error);
 
-/* Writes the job's record for the first time (job->revision 0) or takes over the one of that revision. Makes the jobs' stream when it is not there. The context
+/* Writes the job's record, with a runner of its own, for the first time (job->revision 0) or takes over the one of that revision. Makes the jobs' stream when it is not there. The context
  * and the job outlive it. ERROR_UNAVAILABLE; ERROR_BUSY: somebody else has it; ERROR_INVALID: the server's words. */
 bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, struct dlq_job *job, struct error *error);
 
@@ -45,7 +46,11 @@ enum dlq_work_word dlq_work_tend(struct dlq_work *work);
 /* Says why it does not get on: once, and the same again only every ten seconds. "": all is well again. */
 void dlq_work_complain(struct dlq_work *work, const char *text);
 
-/* Wipes the progress line and writes the record for the last time. False: it could not be written (told); the work is done all the same. */
+/* The state in which the job is to be left after the last word: GO: done; ELSEWHERE: running. */
+enum dlq_job_state dlq_work_state(const struct dlq_work *work);
+
+/* Wipes the progress line and writes the record for the last time. False: it could not be written (told); the work is done all the same. When the job runs
+ * elsewhere, its record is left alone, and job->state is running. */
 bool dlq_work_end(struct dlq_work *work, enum dlq_job_state state);
 
 #endif

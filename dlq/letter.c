@@ -7,7 +7,8 @@
  *   parts 0: [key] [value] headers    else: bytes hash(8)
  *   checksum(8): XXH3 of all before
  *
- * Brackets: may be absent; how numbers and bytes stand: letter_bytes.h.
+ * Brackets: may be absent; how numbers and bytes stand: letter_bytes.h. The three times of `reason error ...` are -1 or moments from 1970 to the year 9999,
+ * as others reckon with them; due and timestamp are what the record said, and may be anything.
  */
 #include "dlq/letter.h"
 
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "dlq/letter_record.h"
 #include "dlq/letter_text.h"
+#include "dlq/letter_time.h"
 
 #define ID_BYTES (LETTER_ID_SIZE / 2)
 
@@ -71,15 +73,26 @@ void letter_message_id(const struct letter *letter, enum letter_state state, uin
                    state == LETTER_PARKED ? 'p' : 'w', again);
 }
 
+/* What a person or a consumer gave may be beyond: it is the nearest moment then, and not a letter that cannot be kept. */
+static void put_time(struct buffer *buffer, int64_t time_ms)
+{
+    letter_bytes_put_signed(buffer, time_ms < -1 ? -1 : time_ms > LETTER_TIME_LAST_MS ? LETTER_TIME_LAST_MS : time_ms);
+}
+
+static int64_t get_time(struct letter_bytes_reader *reader)
+{
+    return letter_bytes_get_signed(reader, -1, LETTER_TIME_LAST_MS);
+}
+
 static void put_failure(struct buffer *buffer, const struct letter *letter)
 {
     letter_bytes_put_number(buffer, (uint64_t)letter->reason);
     letter_bytes_put(buffer, letter->error);
     letter_bytes_put_number(buffer, letter->attempt);
     letter_bytes_put_number(buffer, letter->replays);
-    letter_bytes_put_signed(buffer, letter->first_failure_ms);
-    letter_bytes_put_signed(buffer, letter->last_failure_ms);
-    letter_bytes_put_signed(buffer, letter->not_before_ms);
+    put_time(buffer, letter->first_failure_ms);
+    put_time(buffer, letter->last_failure_ms);
+    put_time(buffer, letter->not_before_ms);
 }
 
 static void put_places(struct buffer *buffer, const struct letter *letter)
@@ -142,9 +155,9 @@ static void get_failure(struct letter_bytes_reader *reader, struct letter *lette
     letter->error = letter_bytes_get(reader);
     letter->attempt = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
     letter->replays = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
-    letter->first_failure_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
-    letter->last_failure_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
-    letter->not_before_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->first_failure_ms = get_time(reader);
+    letter->last_failure_ms = get_time(reader);
+    letter->not_before_ms = get_time(reader);
     reader->ok = reader->ok && error_readable(letter->error);
 }
 

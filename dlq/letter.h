@@ -46,7 +46,7 @@ struct letter {
     struct span error;       /* what the last failure said: valid UTF-8, at most LETTER_ERROR_MAX */
     uint32_t attempt;        /* 1: the first letter. Each redelivery that fails makes the next; parking does not count up */
     uint32_t replays;        /* how often a person had it replayed */
-    int64_t first_failure_ms;
+    int64_t first_failure_ms; /* these three: -1 or a moment up to the year 9999; beyond, letter_encode writes the nearest, and letter_decode finds damage */
     int64_t last_failure_ms;
     int64_t not_before_ms;   /* waiting letters: redelivered then */
     struct span target;      /* topic it goes to; absent: it was refused and has none */

@@ -5,7 +5,6 @@
 
 #define DAY_MS INT64_C(86400000)
 #define FIRST_MS INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
-#define LAST_MS INT64_C(253402300799999)  /* 9999-12-31T23:59:59.999Z */
 
 /* Days from 0000-03-01 to 1970-01-01, and in 400, 100 and 4 years: a year here begins in March, so that a leap day is its last. */
 enum { DAYS_TO_1970 = 719468, DAYS_400 = 146097, DAYS_100 = 36524, DAYS_4 = 1461, DAYS_1 = 365 };
@@ -37,7 +36,7 @@ static int64_t days_of(struct date date)
 bool letter_time_write(int64_t time_ms, char text[LETTER_TIME_SIZE])
 {
     text[0] = '\0';
-    if (time_ms < FIRST_MS || time_ms > LAST_MS) {
+    if (time_ms < FIRST_MS || time_ms > LETTER_TIME_LAST_MS) {
         return false;
     }
     int64_t days = time_ms / DAY_MS - (time_ms % DAY_MS < 0 ? 1 : 0);

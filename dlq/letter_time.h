@@ -8,6 +8,7 @@
 #include "base/span.h"
 
 #define LETTER_TIME_SIZE 25 /* with NUL */
+#define LETTER_TIME_LAST_MS INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 
 /* Writes the text of a moment in the years 0001 to 9999. False: outside of them; text is then "". */
 bool letter_time_write(int64_t time_ms, char text[LETTER_TIME_SIZE]);

@@ -136,7 +136,7 @@ void mailer_post(struct mailer *mailer, struct mailer_item *items, size_t count,
 bool mailer_forget_large(struct mailer *mailer, const char *id, struct error *error)
 {
     char subject[SUBJECT_SIZE];
-    subject_large(subject, mailer->options->prefix, id, -1);
+    subject_large_all(subject, mailer->options->prefix, id);
     struct link_session *session = link_session_hold(mailer->link, error);
     if (session == NULL) {
         return false;

@@ -63,7 +63,7 @@ static natsStatus publish(struct dispatch *dispatch, const struct mailer_message
     char reply[sizeof mailer->inbox + 64];
     char id[MAILER_ID_SIZE];
     if (message->part >= 0) {
-        subject_large(subject, mailer->options->prefix, message->letter->id, message->part);
+        subject_large(subject, mailer->options->prefix, message->letter, (uint32_t)message->part);
     } else {
         subject_of(subject, mailer->options->prefix, message->state == LETTER_PARKED ? SUBJECT_PARKED : SUBJECT_DLQ, message->letter->target);
     }

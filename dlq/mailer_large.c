@@ -29,20 +29,47 @@ static bool refuse(struct mailer_item *item, enum mailer_result result, const ch
     return false;
 }
 
-/* The worst of the parts' results is the item's. */
-static bool store_parts(struct mailer *mailer, struct mailer_item *item, struct span record, size_t part_bytes, const struct letter *letter, int64_t end_ms)
+/* Part n of as many as the letter says: as long as each other but for a byte, so that their number alone says how the record is divided. */
+static struct span part_of(struct span record, const struct letter *letter, uint64_t n)
+{
+    size_t start = (size_t)(record.length * n / letter->parts);
+    size_t end = (size_t)(record.length * (n + 1) / letter->parts);
+    return (struct span){record.data + start, end - start};
+}
+
+/* The messages of those parts that do not stand there yet. False: one of them is not known of. */
+static bool missing_parts(struct mailer *mailer, struct span record, const struct letter *letter, int64_t end_ms, struct mailer_message *messages, size_t *count,
+                          struct error *error)
+{
+    *count = 0;
+    for (uint32_t n = 0; n < letter->parts; n++) {
+        struct mailer_message message = {.letter = letter, .part = n, .bytes = part_of(record, letter, n)};
+        enum mailer_standing standing = mailer_verify_part(mailer, &message, end_ms, error);
+        if (standing == MAILER_STANDING_UNKNOWN) {
+            return false;
+        }
+        if (standing == MAILER_GONE) {
+            messages[(*count)++] = message;
+        }
+    }
+    return true;
+}
+
+/* The first result that is not "kept" is the item's. */
+static bool store_parts(struct mailer *mailer, struct mailer_item *item, struct span record, const struct letter *letter, int64_t end_ms)
 {
     struct mailer_message *messages = memory_new(letter->parts, sizeof *messages);
     struct mailer_item *results = memory_new(letter->parts, sizeof *results);
-    for (size_t i = 0; i < letter->parts; i++) {
-        size_t at = i * part_bytes;
-        size_t length = record.length - at < part_bytes ? record.length - at : part_bytes;
-        messages[i] = (struct mailer_message){.letter = item->letter, .state = item->state, .part = (int64_t)i,
-                                              .bytes = {record.data + at, length}, .hash = letter->parts_hash, .item = &results[i]};
+    struct error error;
+    size_t count = 0;
+    bool ok = missing_parts(mailer, record, letter, end_ms, messages, &count, &error) || refuse(item, MAILER_UNAVAILABLE, error.text);
+    for (size_t i = 0; i < count; i++) {
+        messages[i].item = &results[i];
     }
-    mailer_dispatch(mailer, messages, letter->parts, end_ms);
-    bool ok = true;
-    for (size_t i = 0; ok && i < letter->parts; i++) {
+    if (ok) {
+        mailer_dispatch(mailer, messages, count, end_ms);
+    }
+    for (size_t i = 0; ok && i < count; i++) {
         ok = results[i].result == MAILER_KEPT || refuse(item, results[i].result, results[i].error);
     }
     free(results);
@@ -61,13 +88,13 @@ bool mailer_large_store(struct mailer *mailer, struct mailer_item *item, int64_t
         buffer_free(&record);
         return refuse(item, MAILER_REFUSED, error.text);
     }
-    size_t part_bytes = (size_t)most - MAILER_HEADROOM;
+    size_t part_most = (size_t)most - MAILER_HEADROOM;
     *letter = *item->letter;
     letter->record = (struct letter_record){SPAN_ABSENT, SPAN_ABSENT, SPAN_ABSENT};
-    letter->parts = (uint32_t)((record.length + part_bytes - 1) / part_bytes);
+    letter->parts = (uint32_t)((record.length + part_most - 1) / part_most);
     letter->parts_bytes = record.length;
     letter->parts_hash = XXH3_64bits(record.data, record.length);
-    bool ok = store_parts(mailer, item, buffer_span(&record), part_bytes, letter, end_ms);
+    bool ok = store_parts(mailer, item, buffer_span(&record), letter, end_ms);
     buffer_free(&record);
     return ok;
 }

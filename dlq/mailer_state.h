@@ -29,11 +29,10 @@ enum mailer_stage { MAILER_STAGE_UNSENT, MAILER_STAGE_SENT, MAILER_STAGE_DONE };
 
 /* One message to be kept: a letter, or a part of a record that stands apart. */
 struct mailer_message {
-    const struct letter *letter;
+    const struct letter *letter; /* of a part: the one that refers to it */
     enum letter_state state;
-    int64_t part;      /* -1: the letter itself */
+    int64_t part;      /* -1: the letter itself; else below 2^32 */
     struct span bytes; /* of the part */
-    uint64_t hash;     /* of the record that the part is of */
     uint32_t nth;      /* published afresh so often */
     enum mailer_stage stage;
     int64_t again_ms;  /* sent: unanswered until then, it is sent again */
@@ -65,13 +64,17 @@ enum mailer_standing { MAILER_STANDS, MAILER_GONE, MAILER_STANDING_UNKNOWN };
 /* Whether what took this message's id still stands at `sequence` and says the same. Asks JetStream. */
 enum mailer_standing mailer_verify(struct mailer *mailer, const struct mailer_message *message, uint64_t sequence, int64_t end_ms);
 
+/* Whether this part stands at its subject already, byte for byte. Asks JetStream; GONE: it does not. UNKNOWN: error is set, ERROR_UNAVAILABLE. */
+enum mailer_standing mailer_verify_part(struct mailer *mailer, const struct mailer_message *message, int64_t end_ms, struct error *error);
+
 /* Bytes of a body that are left free below the server's max_payload, for NATS headers. */
 #define MAILER_HEADROOM 1024
 
 /* True when the letter's bytes may not fit into one message of `most` bytes. */
 bool mailer_large_is(const struct letter *letter, int64_t most);
 
-/* Stores the record of item->letter apart and fills in `letter`, a copy of it that says so. False: the item has its result. */
+/* Stores the record of item->letter apart and fills in `letter`, a copy of it that says so. Parts that stand there already are not stored again: JetStream
+ * knows an id for minutes, and a letter may be tried for days. False: the item has its result. */
 bool mailer_large_store(struct mailer *mailer, struct mailer_item *item, int64_t most, int64_t end_ms, struct letter *letter);
 
 #include "dlq/mailer_verify.h" /* last: it speaks of what stands above */

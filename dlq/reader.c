@@ -41,6 +41,7 @@ struct reader {
     char consumer[128];
     uint64_t consumer_sequence; /* of the last message */
     uint64_t pending;           /* messages behind it, as the server last counted */
+    bool counted;               /* the server was asked once more since the last message, and knew of none behind it */
     unsigned owed;              /* requests that expired in spite of them, since the last message */
     int64_t remaining;          /* of the request that is open; 0: none is */
     uint64_t request;           /* its number, the last token of where its answers go */
@@ -218,6 +219,7 @@ static enum reader_result count_again(struct reader *reader, struct error *error
         return READER_FAILED;
     }
     reader->pending = info->NumPending;
+    reader->counted = true;
     jsConsumerInfo_Destroy(info);
     reader->owed += reader->pending > 0;
     return reader->owed <= OWED_MAX ? READER_NOTHING : fail(reader, error, "the server has messages and does not send them");
@@ -243,7 +245,8 @@ static enum reader_result take_end(struct reader *reader, natsMsg *message, stru
     if (lost) {
         return fail(reader, error, "messages were lost on the way");
     }
-    return reader->pending > 0 ? count_again(reader, error) : READER_NOTHING;
+    /* the count that came with the consumer, or with the last message, may be of a moment before the next one: it is not taken for the end unasked */
+    return reader->pending > 0 || !reader->counted ? count_again(reader, error) : READER_NOTHING;
 }
 
 static enum reader_result take_status(struct reader *reader, natsMsg *message, const char *status, struct error *error)
@@ -272,6 +275,7 @@ static enum reader_result take_message(struct reader *reader, natsMsg *message, 
     reader->consumer_sequence = place.consumer_sequence;
     reader->pending = place.pending;
     reader->owed = 0;
+    reader->counted = false;
     reader->remaining -= reader->remaining > 0;
     reader->current = message;
     *out = (struct reader_message){

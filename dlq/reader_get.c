@@ -104,7 +104,7 @@ static bool get_parts(struct link *link, const struct streams_options *options, 
     bool done = session != NULL;
     streams_large(options, stream);
     for (uint32_t part = 0; done && part < letter->parts; part++) {
-        subject_large(subject, options->prefix, letter->id, part);
+        subject_large(subject, options->prefix, letter, part);
         done = get_part(session, stream, subject, room, error);
     }
     link_session_drop(session);

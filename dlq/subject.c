@@ -1,6 +1,7 @@
 /* Subjects of the streams: see subject.h. */
 #include "dlq/subject.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,13 +50,14 @@ void subject_of(char subject[SUBJECT_SIZE], const char *prefix, enum subject_kin
     }
 }
 
-void subject_large(char subject[SUBJECT_SIZE], const char *prefix, const char *id, int64_t n)
+void subject_large(char subject[SUBJECT_SIZE], const char *prefix, const struct letter *letter, uint32_t n)
 {
-    if (n < 0) {
-        (void)snprintf(subject, SUBJECT_SIZE, "%s" LARGE_WORD "%s.*", prefix, id);
-    } else {
-        (void)snprintf(subject, SUBJECT_SIZE, "%s" LARGE_WORD "%s.%lld", prefix, id, (long long)n);
-    }
+    (void)snprintf(subject, SUBJECT_SIZE, "%s" LARGE_WORD "%s.%016" PRIx64 "-%" PRIu32 ".%" PRIu32, prefix, letter->id, letter->parts_hash, letter->parts, n);
+}
+
+void subject_large_all(char subject[SUBJECT_SIZE], const char *prefix, const char *id)
+{
+    (void)snprintf(subject, SUBJECT_SIZE, "%s" LARGE_WORD "%s.>", prefix, id);
 }
 
 void subject_all(char subject[SUBJECT_SIZE], const char *prefix, enum subject_kind kind)

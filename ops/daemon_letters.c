@@ -58,7 +58,7 @@ bool daemon_letters_start(struct daemon *daemon, struct error *error)
                                     .wake_fd = daemon->wake_fd};
     struct redelivery_options redelivery = {.config = daemon->config, .owner = letters->owner, .wake_fd = daemon->wake_fd};
     if (!outbox_open(&outbox, &letters->outbox, error) || !redelivery_start(&redelivery, &letters->redelivery, error) ||
-        !nack_reader_start(daemon->config, letters->link, &letters->nack_reader, error)) {
+        !nack_reader_start(daemon->config, letters->owner, letters->link, &letters->nack_reader, error)) {
         return false;
     }
     if (letters->reloaded != NULL) {

@@ -18,6 +18,8 @@ enum { BATCH = 256 };
 
 #define READ_MS 200         /* so long a stop may wait */
 #define POST_MS 5000
+#define ENSURE_MS 2000
+#define ENSURE_EVERY_MS 3000 /* between two looks at whose the streams are: a new connection may be one to other streams, a description may be edited */
 #define WAIT_LEAST_MS 250   /* before what was not kept is posted again; doubles */
 #define WAIT_MOST_MS 10000
 #define SAY_EVERY_MS 60000
@@ -27,7 +29,9 @@ struct nack_reader {
     pthread_mutex_t lock;
     struct nack_source *source;
     struct mailer *mailer;
+    struct link *link;
     struct streams_options streams;
+    int64_t ensure_ms; /* the streams are looked at then, before a post */
     const char **matches;
     struct nack_source_record records[BATCH];
     struct nack_reader_item items[BATCH];
@@ -35,7 +39,7 @@ struct nack_reader {
     size_t post_item[BATCH]; /* of each post, its item */
     int64_t said_ms;         /* when standing still was last told; -SAY_EVERY_MS: never */
     /* Under the lock: */
-    const struct config *config; /* targets and policies */
+    struct nack_reader_rules rules; /* of these the policies change */
     struct nack_reader_counts counts;
     bool stop;
 };
@@ -65,7 +69,7 @@ static void make_items(struct nack_reader *reader, size_t size)
     int64_t now_ms = clock_wall().ms;
     pthread_mutex_lock(&reader->lock); /* a reload waits for this: some microseconds a record */
     for (size_t i = 0; i < size; i++) {
-        nack_reader_item_make(&reader->items[i], reader->config, &reader->records[i], now_ms);
+        nack_reader_item_make(&reader->items[i], &reader->rules, &reader->records[i], now_ms);
     }
     pthread_mutex_unlock(&reader->lock);
 }
@@ -91,7 +95,7 @@ static size_t gather(struct nack_reader *reader, size_t size)
 }
 
 /* Once in a while, not at every try. */
-static void say_standing(struct nack_reader *reader, const struct mailer_item *post, const struct nack_source_record *record)
+static void say_standing(struct nack_reader *reader, const struct nack_source_record *record, const char *why)
 {
     int64_t now_ms = clock_mono().ms;
     if (now_ms - reader->said_ms < SAY_EVERY_MS) {
@@ -100,7 +104,19 @@ static void say_standing(struct nack_reader *reader, const struct mailer_item *p
     reader->said_ms = now_ms;
     log_write(LOG_LEVEL_WARNING, "nacks_stand",
               LOG_FIELDS(LOG_TEXT("topic", record->topic), LOG_NUMBER("partition", record->partition), LOG_NUMBER("offset", record->record.offset)),
-              "nacks are not read on: JetStream does not take a letter: %s (it is tried again)", post->error);
+              "nacks are not read on: no letter can be kept: %s (it is tried again)", why);
+}
+
+/* True: the streams are there, usable and ours: who posts into those of another cluster or group has his letters redelivered there. */
+static bool ensure_streams(struct nack_reader *reader, struct error *error)
+{
+    if (clock_mono().ms < reader->ensure_ms) {
+        return true;
+    }
+    struct streams_findings findings; /* told by the outbox, which looks at the same streams */
+    bool usable = streams_ensure(reader->link, &reader->streams, ENSURE_MS, &findings, error);
+    reader->ensure_ms = usable ? clock_mono().ms + ENSURE_EVERY_MS : 0;
+    return usable;
 }
 
 /* Posts what is not kept yet. True: all is. */
@@ -109,6 +125,12 @@ static bool post(struct nack_reader *reader, size_t size)
     size_t posts = gather(reader, size);
     uint64_t read = 0;
     uint64_t parked = 0;
+    struct error error = {0};
+    if (posts > 0 && !ensure_streams(reader, &error)) {
+        say_standing(reader, &reader->records[reader->post_item[0]], error.text);
+        count(reader, 0, 0, posts);
+        return false;
+    }
     if (posts > 0) {
         mailer_post(reader->mailer, reader->posts, posts, POST_MS);
     }
@@ -119,7 +141,8 @@ static bool post(struct nack_reader *reader, size_t size)
             read++;
             parked += item->state == LETTER_PARKED ? 1 : 0;
         } else {
-            say_standing(reader, &reader->posts[i], &reader->records[reader->post_item[i]]);
+            say_standing(reader, &reader->records[reader->post_item[i]], reader->posts[i].error);
+            reader->ensure_ms = 0;
         }
     }
     count(reader, read, parked, posts - read);
@@ -197,7 +220,7 @@ static void free_all(struct nack_reader *reader)
     free(reader);
 }
 
-bool nack_reader_start(const struct config *config, struct link *link, struct nack_reader **reader, struct error *error)
+bool nack_reader_start(const struct config *config, const char *owner, struct link *link, struct nack_reader **reader, struct error *error)
 {
     *reader = NULL;
     if (config->nack_count == 0) {
@@ -205,9 +228,10 @@ bool nack_reader_start(const struct config *config, struct link *link, struct na
     }
     struct nack_reader *made = memory_new(1, sizeof(*made));
     pthread_mutex_init(&made->lock, NULL);
-    made->config = config;
+    made->rules = (struct nack_reader_rules){.opened = config, .policies = config};
     made->said_ms = -SAY_EVERY_MS;
-    made->streams = letter_options_streams(config, NULL); /* they are made by the outbox */
+    made->link = link;
+    made->streams = letter_options_streams(config, owner);
     made->mailer = mailer_new(link, &made->streams);
     if (!open_source(made, config, error)) {
         free_all(made);
@@ -225,7 +249,7 @@ void nack_reader_reload(struct nack_reader *reader, const struct config *config)
 {
     if (reader != NULL) {
         pthread_mutex_lock(&reader->lock);
-        reader->config = config;
+        reader->rules.policies = config;
         pthread_mutex_unlock(&reader->lock);
     }
 }

@@ -2,7 +2,7 @@
  * The thread that takes what consumers failed on out of their dead-letter topics (`nack` of the configuration) into letters.
  *
  * It reads a batch (bridge/nack_source.h), makes a letter of each record (dlq/nack_family.h), posts them (dlq/mailer.h), and commits once JetStream has all of
- * them. While JetStream is away or full it holds its batch, posts again what was not kept, and stays in its group; so a letter is posted
+ * them. While JetStream is away or full, or the streams are not ours, it holds its batch, posts again what was not kept, and stays in its group; so a letter is posted
  * once, not once a try. Any number of instances may run one: the group shares the partitions.
  */
 #ifndef TARRY_OPS_NACK_READER_H
@@ -13,11 +13,12 @@
 
 struct nack_reader;
 
-/* Starts the thread. The configuration and the link outlive it. The streams need not be there yet: letters wait for them. With no `nack` in the
- * configuration *reader is NULL, and that is fine. ERROR_INVALID: a property that librdkafka refuses; ERROR_SYSTEM: no thread. Owner thread. */
-bool nack_reader_start(const struct config *config, struct link *link, struct nack_reader **reader, struct error *error);
+/* Starts the thread. The configuration, the owner ("<cluster id>/<group>", letter_options_owner) and the link outlive it. The streams are made when they are
+ * absent; while they cannot be used, or hold letters of another owner (dlq/streams.h), letters wait and nothing is committed. With no `nack` in the configuration *reader is NULL, and that is fine. ERROR_INVALID: a property that librdkafka refuses; ERROR_SYSTEM: no thread. Owner thread. */
+bool nack_reader_start(const struct config *config, const char *owner, struct link *link, struct nack_reader **reader, struct error *error);
 
-/* Takes over the targets and retry policies of this configuration, which lives until the next reload or the end. Owner thread; does not block for long. */
+/* Takes over the retry policies of this configuration's targets, and nothing else; it lives until the next reload or the end. Owner thread; does not block
+ * for long. */
 void nack_reader_reload(struct nack_reader *reader, const struct config *config);
 
 /* Ends it: what was read and not committed is read again, here or elsewhere. Blocks some 10 s at most. NULL is allowed. */

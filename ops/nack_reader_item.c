@@ -48,18 +48,19 @@ static uint64_t seed_of(const struct letter *letter)
 static void park(struct nack_reader_item *item, enum letter_reason reason, const char *why)
 {
     char text[sizeof(item->error) + 512];
-    (void)snprintf(text, sizeof(text), "%s: %.*s", why, (int)item->letter.error.length, (const char *)item->letter.error.data);
+    struct span said = item->letter.error;
+    (void)snprintf(text, sizeof(text), "%s%s%.*s", why, said.length > 0 ? ": " : "", (int)said.length, said.length > 0 ? (const char *)said.data : "");
     letter_set_error(&item->letter, span_of_text(text), item->error);
     item->letter.reason = reason;
     item->state = LETTER_PARKED;
 }
 
 /* Where a letter that can be redelivered goes, and when. */
-static void decide(struct nack_reader_item *item, const struct config *config, int64_t now_ms)
+static void decide(struct nack_reader_item *item, const struct nack_reader_rules *rules, int64_t now_ms)
 {
     struct letter *letter = &item->letter;
-    const struct retry_policy *policy = letter_options_retry(config, letter->target);
-    if (!letter_options_allowed(config, letter->target)) {
+    const struct retry_policy *policy = letter_options_retry(rules->policies, letter->target);
+    if (!letter_options_allowed(rules->opened, letter->target)) {
         park(item, LETTER_REASON_TARGET_NOT_ALLOWED, "the topic that it failed in is no target of this tarry (`targets`)");
         return;
     }
@@ -76,24 +77,25 @@ static void decide(struct nack_reader_item *item, const struct config *config, i
     item->state = LETTER_WAITING;
 }
 
-void nack_reader_item_make(struct nack_reader_item *item, const struct config *config, const struct nack_source_record *record, int64_t now_ms)
+void nack_reader_item_make(struct nack_reader_item *item, const struct nack_reader_rules *rules, const struct nack_source_record *record, int64_t now_ms)
 {
     const struct letter_origin place = {span_of_text(record->topic), record->partition, record->record.offset, record->record.timestamp_ms};
+    const struct config *opened = rules->opened;
     struct letter *letter = &item->letter;
     item->headers = buffer_new(HEADERS_MAX);
     item->room = nack_family_room_new(HEADERS_MAX);
     item->kept = false;
     encode_headers(&item->headers, &record->record);
     const struct letter_record given = {record->record.key, record->record.value, buffer_span(&item->headers)};
-    bool known = nack_family_read((enum nack_family)config->nacks[record->match].family, &given, &item->room, letter);
-    letter_id(letter->id, SPAN_ABSENT, span_of_text(config->group), &place, 0);
+    bool known = nack_family_read((enum nack_family)opened->nacks[record->match].family, &given, &item->room, letter);
+    letter_id(letter->id, SPAN_ABSENT, span_of_text(opened->group), &place, 0);
     letter->first_failure_ms = letter->last_failure_ms = place.timestamp_ms >= 0 ? place.timestamp_ms : now_ms;
     letter->not_before_ms = letter->last_failure_ms; /* not by our clock: the same record makes the same bytes */
     if (known) {
-        decide(item, config, now_ms);
+        decide(item, rules, now_ms);
     } else {
         letter->origin.topic = place.topic;
-        park(item, LETTER_REASON_BAD_NACK, "no header names the topic that it failed in");
+        park(item, LETTER_REASON_BAD_NACK, "no header of its family (`nack`) names the topic that it failed in");
     }
 }
 

@@ -16,12 +16,18 @@ struct nack_reader_item {
     bool kept; /* JetStream has it */
 };
 
+/* Both are borrowed. */
+struct nack_reader_rules {
+    const struct config *opened;   /* that the source was opened with: record->match indexes its `nack`; group, what is allowed as a target */
+    const struct config *policies; /* as last reloaded: of it only the targets' retry is read, the rest waits for a restart */
+};
+
 /*
- * Makes the letter of a record of a nack topic that was read now: by the family of config->nacks[record->match], the policy of the target and the
+ * Makes the letter of a record of a nack topic that was read now: by the family of opened->nacks[record->match], the policy of the target and the
  * record's own delay. Parked at once: no origin (BAD_NACK), an origin that is no target of ours (TARGET_NOT_ALLOWED), and when no redelivery is left.
  * The same record makes a letter of the same id and attempt.
  */
-void nack_reader_item_make(struct nack_reader_item *item, const struct config *config, const struct nack_source_record *record, int64_t now_ms);
+void nack_reader_item_make(struct nack_reader_item *item, const struct nack_reader_rules *rules, const struct nack_source_record *record, int64_t now_ms);
 
 /* Zeroed again. */
 void nack_reader_item_free(struct nack_reader_item *item);

@@ -115,7 +115,8 @@ static int64_t idle_ms(const struct redelivery *redelivery)
         return IDLE_MS;
     }
     int64_t left_ms = first.not_before_ms - clock_wall().ms;
-    return left_ms < 0 ? 0 : left_ms < IDLE_MS ? left_ms : IDLE_MS;
+    int64_t least_ms = redelivery->taken > 0 ? 0 : SENT_MS; /* what is due and could not be taken is not asked for without end */
+    return left_ms < least_ms ? least_ms : left_ms < IDLE_MS ? left_ms : IDLE_MS;
 }
 
 /* At least once: each letter goes its own way. */
@@ -124,6 +125,7 @@ static bool turn(struct redelivery *redelivery, struct error *error)
     if (!redelivery_take(redelivery, REDELIVERY_FLIGHTS, error)) {
         return false;
     }
+    redelivery_take_send(redelivery);
     redelivery_settle_collect(redelivery, redelivery_settle_count(redelivery, REDELIVERY_STEP_SENT) > 0 ? SENT_MS : 0);
     char text[200];
     bool fenced;

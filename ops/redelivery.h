@@ -69,8 +69,8 @@ struct redelivery_status {
 void redelivery_status(struct redelivery *redelivery, struct redelivery_status *status);
 
 /* Ends after the step at hand, and frees. What was in flight stands in the stream, and is redelivered by whoever comes next. Blocks at most timeout_ms
- * and the some 10 s that Kafka's and NATS' clients take to end at worst; with exactly_once also for the end of a transaction whose coordinator does not
- * answer (transaction_timeout). NULL is allowed. */
+ * and the some 10 s that Kafka's and NATS' clients take to end at worst; with exactly_once also for the offset of a transaction whose coordinator
+ * does not answer (transaction_timeout). NULL is allowed. */
 void redelivery_stop(struct redelivery *redelivery, int64_t timeout_ms);
 
 #endif

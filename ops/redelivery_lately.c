@@ -11,7 +11,8 @@
 struct mark {
     uint64_t hash;
     uint32_t attempt; /* 0: free */
-    uint32_t stamp;   /* when it was made: by it the oldest is found, also after it has gone round */
+    uint32_t stamp;   /* counts marks: by it the oldest is found, also after it has gone round */
+    int64_t made_ms;
 };
 
 struct redelivery_lately {
@@ -80,7 +81,7 @@ static uint64_t hash_of_letter(struct waiting_id id, uint32_t replays)
 
 /* ------------------------------------------------------------------------------------------------- marks */
 
-static void note(struct redelivery_lately *lately, uint64_t hash, uint32_t attempt)
+static void note(struct redelivery_lately *lately, uint64_t hash, uint32_t attempt, int64_t now_ms)
 {
     struct mark *bucket = lately->buckets[hash & (BUCKETS - 1)];
     struct mark *place = &bucket[0];
@@ -93,38 +94,44 @@ static void note(struct redelivery_lately *lately, uint64_t hash, uint32_t attem
         }
         place = older ? &bucket[i] : place;
     }
-    *place = (struct mark){hash, attempt, lately->stamp++};
+    *place = (struct mark){.hash = hash, .attempt = attempt, .stamp = lately->stamp++, .made_ms = now_ms};
 }
 
-static uint32_t find(const struct redelivery_lately *lately, uint64_t hash)
+/* Attempt 0: none. */
+static struct mark find(const struct redelivery_lately *lately, uint64_t hash)
 {
     const struct mark *bucket = lately->buckets[hash & (BUCKETS - 1)];
     for (unsigned i = 0; i < WAYS; i++) {
         if (bucket[i].attempt != 0 && bucket[i].hash == hash) {
-            return bucket[i].attempt;
+            return bucket[i];
         }
     }
-    return 0;
+    return (struct mark){0};
 }
 
-void redelivery_lately_delivered(struct redelivery_lately *lately, const struct letter *letter, int32_t partition, int64_t offset)
+void redelivery_lately_delivered(struct redelivery_lately *lately, const struct letter *letter, int32_t partition, int64_t offset, int64_t now_ms)
 {
-    note(lately, hash_of_letter(waiting_id_of(letter->id), letter->replays), letter->attempt);
-    note(lately, hash_of_record(letter->target, &letter->record), letter->attempt);
+    note(lately, hash_of_letter(waiting_id_of(letter->id), letter->replays), letter->attempt, now_ms);
+    note(lately, hash_of_record(letter->target, &letter->record), letter->attempt, now_ms);
     if (offset >= 0) {
-        note(lately, hash_of_place(letter->target, partition, offset), letter->attempt);
+        note(lately, hash_of_place(letter->target, partition, offset), letter->attempt, now_ms);
     }
 }
 
 uint32_t redelivery_lately_attempt(const struct redelivery_lately *lately, const struct letter *nack)
 {
     const struct letter_origin *origin = &nack->origin;
-    return origin->offset >= 0 ? find(lately, hash_of_place(origin->topic, origin->partition, origin->offset))
-                               : find(lately, hash_of_record(nack->target, &nack->record));
+    return origin->offset >= 0 ? find(lately, hash_of_place(origin->topic, origin->partition, origin->offset)).attempt
+                               : find(lately, hash_of_record(nack->target, &nack->record)).attempt;
 }
 
-bool redelivery_lately_outdates(const struct redelivery_lately *lately, struct waiting_id id, uint32_t replays, uint32_t attempt)
+bool redelivery_lately_outdates(const struct redelivery_lately *lately, const struct letter *letter, int64_t stored_ms)
 {
-    uint32_t delivered = find(lately, hash_of_letter(id, replays));
-    return delivered != 0 && attempt == delivered + 1;
+    const struct mark delivered = find(lately, hash_of_letter(waiting_id_of(letter->id), letter->replays));
+    if (delivered.attempt == 0) {
+        return false;
+    }
+    bool next = letter->attempt == delivered.attempt + 1;
+    bool again = letter->attempt <= delivered.attempt && stored_ms <= delivered.made_ms;
+    return next || again;
 }

@@ -64,7 +64,7 @@ static bool note(struct redelivery *redelivery, const struct reader_message *mes
         say_unreadable(redelivery, message->sequence, error.text);
         return true;
     }
-    if (redelivery_lately_outdates(redelivery->lately, waiting_id_of(letter.id), letter.replays, letter.attempt)) {
+    if (redelivery_lately_outdates(redelivery->lately, &letter, message->stored_ms)) {
         redelivery->counts.doubles++;
         redelivery_settle_owe(redelivery, message->sequence);
         return true;

@@ -32,6 +32,13 @@ size_t redelivery_settle_count(const struct redelivery *redelivery, enum redeliv
     return count;
 }
 
+size_t redelivery_settle_bytes(const struct redelivery_flight *flight)
+{
+    const struct nack_stream_room *room = &flight->room;
+    size_t message = flight->message == NULL ? 0 : reader_one_message(flight->message)->bytes.length;
+    return flight->bytes.length + flight->large.length + message + room->bytes.length + room->given.length + room->headers.length;
+}
+
 bool redelivery_settle_is_idle(const struct redelivery *redelivery)
 {
     size_t idle = 0;
@@ -176,17 +183,20 @@ static void take_kept(struct redelivery *redelivery, struct redelivery_flight *f
     redelivery_settle_free(flight);
 }
 
-static size_t count_standing(const struct redelivery *redelivery)
+static bool too_many_stand(const struct redelivery *redelivery)
 {
     size_t count = 0;
+    size_t bytes = 0;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
-        count += redelivery_stands(&redelivery->flights[i]);
+        bool stands = redelivery_stands(&redelivery->flights[i]);
+        count += stands;
+        bytes += stands ? redelivery_settle_bytes(&redelivery->flights[i]) : 0;
     }
-    return count;
+    return count > REDELIVERY_FLIGHTS / 2 || bytes > REDELIVERY_FLIGHT_BYTES / 2;
 }
 
-/* The old message stays where it is, and what Kafka said of it is kept in memory: only the post is tried again. Beyond half of the flights the verdict is
- * forgotten, so that others find a place: then the record is sent once more, and no attempt is counted. */
+/* The old message stays where it is, and what Kafka said of it is kept in memory: only the post is tried again. Beyond half of the flights, or of their bytes,
+ * the verdict is forgotten, so that others find a place: then the record is sent once more, and no attempt is counted. */
 static void take_not_kept(struct redelivery *redelivery, struct redelivery_flight *flight, const struct mailer_item *item)
 {
     bool refused = item->result == MAILER_REFUSED;
@@ -195,7 +205,7 @@ static void take_not_kept(struct redelivery *redelivery, struct redelivery_fligh
               "JetStream does not take what follows letter %s, which stays and is tried again: %s", flight->letter.id, item->error);
     flight->sent = false;
     flight->post_at_ms = later_ms;
-    if (count_standing(redelivery) > REDELIVERY_FLIGHTS / 2) {
+    if (too_many_stand(redelivery)) {
         flight->step = REDELIVERY_STEP_AGAIN;
         flight->again_ms = later_ms;
     }
@@ -244,7 +254,7 @@ static void take_delivered(struct redelivery *redelivery, struct apart *apart)
         }
         redelivery->counts.delivered++;
         redelivery_settle_owe(redelivery, flight->entry.sequence);
-        redelivery_lately_delivered(redelivery->lately, &flight->letter, flight->partition, flight->offset);
+        redelivery_lately_delivered(redelivery->lately, &flight->letter, flight->partition, flight->offset, clock_wall().ms);
         struct waiting_entry other;
         if (flight->letter.parts > 0 && !waiting_find(redelivery->waiting, flight->entry.id, &other)) {
             memcpy(apart->ids[apart->count++], flight->letter.id, LETTER_ID_SIZE);

@@ -7,6 +7,9 @@
 /* Takes reports, waiting at most timeout_ms for the first. */
 void redelivery_settle_collect(struct redelivery *redelivery, int64_t timeout_ms);
 
+/* What this flight holds in memory of its message and record. */
+size_t redelivery_settle_bytes(const struct redelivery_flight *flight);
+
 size_t redelivery_settle_count(const struct redelivery *redelivery, enum redelivery_step step);
 
 void redelivery_settle_free(struct redelivery_flight *flight);

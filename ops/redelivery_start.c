@@ -11,6 +11,11 @@
 #define KAFKA_MS 30000
 #define CLOCKS_APART_MS 3600000 /* the server's clock may be so far behind ours */
 
+static bool out_of_time(void *redelivery)
+{
+    return redelivery_out_of_time(redelivery);
+}
+
 static bool open_sink(struct redelivery *redelivery, struct error *error)
 {
     const struct letter_sink_options options = {
@@ -20,6 +25,8 @@ static bool open_sink(struct redelivery *redelivery, struct error *error)
         .transactional_id = redelivery->exactly_once ? redelivery->transactional_id : NULL,
         .transaction_timeout_ms = redelivery->view.transaction_timeout_ms,
         .send_timeout_ms = redelivery->send_timeout_ms,
+        .stopped = out_of_time,
+        .stopped_context = redelivery,
     };
     return letter_sink_open(&options, &redelivery->sink, error) &&
            (!redelivery->exactly_once || letter_sink_settle(redelivery->sink, KAFKA_MS, error));

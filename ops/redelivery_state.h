@@ -15,7 +15,7 @@
 #include "ops/redelivery_targets.h"
 
 #define REDELIVERY_FLIGHTS 256             /* letters under way at once; a transaction's at most */
-#define REDELIVERY_FLIGHT_BYTES (64 << 20) /* of all of them, and one more is always let in */
+#define REDELIVERY_FLIGHT_BYTES (64u << 20) /* of all of them but those that stand, and one more is always let in; of those that stand half as much */
 #define REDELIVERY_OWED 1024
 #define REDELIVERY_HOLD_MS 5000            /* what JetStream did not take is tried again then */
 #define REDELIVERY_NATS_TIMEOUT_MS 5000
@@ -23,6 +23,7 @@
 
 enum redelivery_step {
     REDELIVERY_STEP_FREE,
+    REDELIVERY_STEP_READY,     /* fetched, and to be sent */
     REDELIVERY_STEP_SENT,      /* on its way to Kafka */
     REDELIVERY_STEP_DELIVERED, /* Kafka has it: its message is to be removed */
     REDELIVERY_STEP_POST,      /* `letter` is to be posted as `post_as`, then the old message removed */
@@ -81,6 +82,7 @@ struct redelivery {
     struct redelivery_lately *lately;
     struct redelivery_flight flights[REDELIVERY_FLIGHTS];
     size_t batch_most;         /* letters in the next transaction */
+    size_t taken;              /* out of `waiting`, by the last redelivery_take */
     uint64_t owed[REDELIVERY_OWED]; /* messages that are done with, to be removed */
     size_t owed_count;
     struct redelivery_counts counts;
@@ -110,8 +112,12 @@ void redelivery_publish(struct redelivery *redelivery, enum redelivery_phase pha
 
 /* ---- redelivery_take.c */
 
-/* Takes what is due into flights and sends it, `most` under way at most. False: JetStream or Kafka is not to be spoken to; begin anew. */
+/* Fetches what is due into flights, `most` under way at most, for about a second: what is to be sent is READY then. False: JetStream is not to be spoken to;
+ * begin anew. */
 bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *error);
+
+/* Hands what is READY to Kafka's client. Does not block. */
+void redelivery_take_send(struct redelivery *redelivery);
 
 /* ---- redelivery_settle.c */
 

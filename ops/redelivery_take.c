@@ -1,8 +1,9 @@
-/* What is due: fetched, judged, and sent. */
+/* What is due: fetched and judged; then sent. Kafka's transaction is begun between the two: fetching may take longer than it may last. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "dlq/failure_headers.h"
 #include "ops/clock.h"
@@ -12,6 +13,7 @@
 #define MESSAGE_MOST (128u << 20) /* a server's max_payload is 64 MiB at most */
 #define LARGE_MOST (1u << 30)
 #define FULL_MS 100               /* our own queue to Kafka is full: look again then */
+#define TAKE_MS 1000              /* with a slow JetStream: what was fetched by then is sent, and answers are heard, before more is fetched */
 
 static struct redelivery_flight *free_flight(struct redelivery *redelivery, size_t most)
 {
@@ -29,7 +31,7 @@ static size_t bytes_under_way(const struct redelivery *redelivery)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
-        bytes += redelivery->flights[i].bytes.length + redelivery->flights[i].large.length;
+        bytes += redelivery_stands(&redelivery->flights[i]) ? 0 : redelivery_settle_bytes(&redelivery->flights[i]);
     }
     return bytes;
 }
@@ -120,20 +122,20 @@ static bool may_be_sent(struct redelivery *redelivery, struct redelivery_flight 
     return true;
 }
 
-/* False: not now. */
-static bool load(struct redelivery *redelivery, struct redelivery_flight *flight, struct error *error)
+/* READY, or its parts are damaged, or are not to be had now: the large stream may be without a leader while the other one works, so that only this one waits. */
+static void load(struct redelivery *redelivery, struct redelivery_flight *flight)
 {
     struct error why = {0};
     flight->large = buffer_new(LARGE_MOST);
     if (reader_load(redelivery->link, &redelivery->streams, &flight->letter, &flight->large, &why)) {
-        return true;
+        flight->step = REDELIVERY_STEP_READY;
+    } else if (why.code == ERROR_NOT_FOUND || why.code == ERROR_CORRUPT) {
+        park_because(flight, LETTER_REASON_UNDELIVERABLE, why.text);
+    } else {
+        log_write(LOG_LEVEL_WARNING, "letter_not_loaded", LOG_FIELDS(LOG_TEXT("id", flight->letter.id)),
+                  "the record of letter %s stands apart and cannot be read now; it is tried again: %s", flight->letter.id, why.text);
+        again(flight, clock_wall().ms + REDELIVERY_HOLD_MS);
     }
-    if (why.code != ERROR_NOT_FOUND && why.code != ERROR_CORRUPT) {
-        *error = why;
-        return false;
-    }
-    park_because(flight, LETTER_REASON_UNDELIVERABLE, why.text);
-    return true;
 }
 
 static size_t list_headers(struct span headers, struct record_header **list)
@@ -196,14 +198,8 @@ static bool take_letter(struct redelivery *redelivery, struct redelivery_flight 
     if (!is_what_was_read(flight, error)) {
         return false;
     }
-    if (!may_be_sent(redelivery, flight)) {
-        return true;
-    }
-    if (!load(redelivery, flight, error)) {
-        return false;
-    }
-    if (flight->step != REDELIVERY_STEP_POST) {
-        send(redelivery, flight);
+    if (may_be_sent(redelivery, flight)) {
+        load(redelivery, flight);
     }
     return true;
 }
@@ -249,9 +245,12 @@ bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *e
     struct waiting_entry entry;
     struct redelivery_flight *flight;
     int64_t now_ms = clock_wall().ms;
-    while ((flight = free_flight(redelivery, most)) != NULL && bytes_under_way(redelivery) < REDELIVERY_FLIGHT_BYTES &&
+    int64_t end_ms = clock_mono().ms + TAKE_MS;
+    redelivery->taken = 0;
+    while (clock_mono().ms < end_ms && (flight = free_flight(redelivery, most)) != NULL && bytes_under_way(redelivery) < REDELIVERY_FLIGHT_BYTES &&
            redelivery_wanted(redelivery) && waiting_take(redelivery->waiting, now_ms, &entry)) {
         int64_t until_ms;
+        redelivery->taken++;
         if (!is_nack(&entry) && !redelivery_targets_open(&redelivery->targets, entry.target_hash, now_ms, &until_ms)) {
             entry.not_before_ms = until_ms;
             (void)redelivery_read_put(redelivery, &entry); /* there is room: it was there just now */
@@ -260,4 +259,14 @@ bool redelivery_take(struct redelivery *redelivery, size_t most, struct error *e
         }
     }
     return true;
+}
+
+/* In the order they were taken in: flights are given out from the first on. */
+void redelivery_take_send(struct redelivery *redelivery)
+{
+    for (size_t i = 0; i < REDELIVERY_FLIGHTS; i++) {
+        if (redelivery->flights[i].step == REDELIVERY_STEP_READY) {
+            send(redelivery, &redelivery->flights[i]);
+        }
+    }
 }

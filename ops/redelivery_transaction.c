@@ -79,18 +79,25 @@ static bool undo(struct redelivery *redelivery, int64_t later_ms)
         bool undone = flight->step == REDELIVERY_STEP_DELIVERED || flight->step == REDELIVERY_STEP_SENT ||
                       (flight->step == REDELIVERY_STEP_AGAIN && !is_culprit(flight));
         if (undone) {
+            int64_t at_ms = culprit ? flight->entry.not_before_ms : later_ms;
+            bool waits = flight->step == REDELIVERY_STEP_AGAIN && flight->again_ms > at_ms; /* for a reason of its own: its parts, its target */
             flight->step = REDELIVERY_STEP_AGAIN;
-            flight->again_ms = culprit ? flight->entry.not_before_ms : later_ms;
+            flight->again_ms = waits ? flight->again_ms : at_ms;
         }
     }
     return culprit;
 }
 
+/* Down to one, of which the reason is its own. */
+static void halve(struct redelivery *redelivery)
+{
+    redelivery->batch_most -= redelivery->batch_most / 2;
+}
+
 static void take_back(struct redelivery *redelivery)
 {
-    bool culprit = undo(redelivery, clock_wall().ms + LATER_MS);
-    if (!culprit && redelivery->batch_most > 1) {
-        redelivery->batch_most /= 2; /* down to one, of which the reason is its own */
+    if (!undo(redelivery, clock_wall().ms + LATER_MS)) {
+        halve(redelivery);
     }
 }
 
@@ -160,18 +167,32 @@ static size_t most_of(const struct redelivery *redelivery)
     return redelivery->batch_most < room ? redelivery->batch_most : room;
 }
 
+/* Begun when all is fetched: its time is Kafka's alone. False: its end is not known. It may have been too much for its time, so the next one is smaller. */
+static bool transact(struct redelivery *redelivery, struct error *error)
+{
+    if (!letter_sink_begin(redelivery->sink, error)) {
+        return false;
+    }
+    redelivery_take_send(redelivery);
+    /* None sent: an empty transaction costs no broker anything. */
+    bool ended = any_sent(redelivery) ? end(redelivery, error) : letter_sink_abort(redelivery->sink, end_timeout_ms(redelivery), error);
+    if (!ended) {
+        halve(redelivery);
+    }
+    return ended;
+}
+
 bool redelivery_transaction(struct redelivery *redelivery, struct error *error)
 {
     struct waiting_entry first;
     if (!waiting_first(redelivery->waiting, &first) || first.not_before_ms > clock_wall().ms) {
         return redelivery_settle(redelivery, error);
     }
-    if (!letter_sink_begin(redelivery->sink, error) || !redelivery_take(redelivery, most_of(redelivery), error)) {
+    if (!redelivery_take(redelivery, most_of(redelivery), error)) {
         return false;
     }
-    /* Nacks alone, or letters to be parked: an empty transaction costs no broker anything. */
-    bool ended = any_sent(redelivery) ? end(redelivery, error) : letter_sink_abort(redelivery->sink, end_timeout_ms(redelivery), error);
-    if (!ended) {
+    bool ready = redelivery_settle_count(redelivery, REDELIVERY_STEP_READY) > 0; /* else nacks alone, or letters to be parked */
+    if (ready && !transact(redelivery, error)) {
         return false;
     }
     return redelivery_settle(redelivery, error);

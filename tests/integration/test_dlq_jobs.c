@@ -189,6 +189,83 @@ static void another_process_can_pause_and_cancel_it(void **state)
     free(other.errors);
 }
 
+/* The id of the only job that there is. */
+static void list_job(struct replay_scene *other, char id[80])
+{
+    assert_int_equal(replay_scene_run(other, "jobs -o json"), 0);
+    const char *start = strstr(other->output, "\"id\":\"");
+    assert_non_null(start);
+    snprintf(id, 80, "%.*s", (int)strcspn(start + 6, "\""), start + 6);
+}
+
+static void one_that_was_suspended_leaves_the_job_to_its_new_runner(void **state)
+{
+    (void)state;
+    char words[160];
+    char id[80];
+    replay_scene_topic(&scene, "suspended", 1, NULL);
+    replay_scene_fill(&scene, "suspended", 0, 800, LETTER_PARKED);
+    pid_t first = replay_scene_start(&scene, "replay --target suspended --rate 100 --execute");
+    wait_until_parked(750);
+    assert_int_equal(kill(first, SIGSTOP), 0);
+    struct replay_scene other = scene; /* the same servers, outputs of its own */
+    other.output = NULL;
+    other.errors = NULL;
+    list_job(&other, id);
+    snprintf(words, sizeof words, "jobs pause %s", id);
+    assert_int_equal(replay_scene_run(&other, words), 0);
+    uint64_t parked = replay_scene_parked(&scene);
+    assert_true(parked > 300);
+    snprintf(words, sizeof words, "jobs resume %s", id);
+    pid_t second = replay_scene_start(&other, words);
+    wait_until_parked(parked - 50);
+    assert_int_equal(kill(first, SIGCONT), 0);
+    assert_int_equal(replay_scene_wait(&scene, first), 3);
+    assert_non_null(strstr(scene.errors, "runs elsewhere"));
+    assert_int_equal(replay_scene_wait(&other, second), 0);
+    assert_int_equal(replay_scene_parked(&scene), 0);
+    /* What was on its way when the first one was suspended. */
+    assert_all_there("suspended", 800, 100);
+    assert_int_equal(replay_scene_run(&other, words), 1); /* the last word in the record is the second one's: done */
+    free(other.output);
+    free(other.errors);
+}
+
+static void delete_half_way(const char *topic, pid_t pid, bool again)
+{
+    jsStreamInfo *info = NULL;
+    jsErrCode code = (jsErrCode)0;
+    wait_until_parked(900);
+    assert_true(nats_client_info(scene.client, "TARRY_PARKED", &info));
+    nats_client_delete_stream(scene.client, "TARRY_PARKED");
+    if (again) {
+        assert_int_equal(js_AddStream(NULL, nats_client_jetstream(scene.client), info->Config, NULL, &code), NATS_OK);
+        replay_scene_fill(&scene, topic, 1000, 1000, LETTER_PARKED);
+    }
+    assert_int_equal(replay_scene_wait(&scene, pid), 1);
+    assert_non_null(strstr(scene.errors, "was deleted since job"));
+    assert_non_null(strstr(scene.output, "\"state\":\"stopped\""));
+    if (again) {
+        assert_int_equal(replay_scene_parked(&scene), 1000); /* the new ones, of the same sequences: untouched */
+    } else {
+        assert_int_equal(js_AddStream(NULL, nats_client_jetstream(scene.client), info->Config, NULL, &code), NATS_OK);
+    }
+    jsStreamInfo_Destroy(info);
+}
+
+static void ends_when_its_stream_is_deleted(void **state)
+{
+    (void)state;
+    char words[96];
+    static const char *const topics[] = {"deleted", "made-again"};
+    for (int i = 0; i < 2; i++) {
+        replay_scene_topic(&scene, topics[i], 1, NULL);
+        replay_scene_fill(&scene, topics[i], 0, 1000, LETTER_PARKED);
+        snprintf(words, sizeof words, "replay --target %s --rate 200 --execute", topics[i]);
+        delete_half_way(topics[i], replay_scene_start(&scene, words), i == 1);
+    }
+}
+
 /* --------------------------------------------------------------------------------------------------- failing again */
 
 static void stops_when_kafka_refuses_too_many(void **state)
@@ -301,6 +378,8 @@ int main(void)
         cmocka_unit_test_setup(killed_at_half_another_run_goes_on, empty),
         cmocka_unit_test_setup(interrupted_it_stops_in_good_order_and_can_be_resumed, empty),
         cmocka_unit_test_setup(another_process_can_pause_and_cancel_it, empty),
+        cmocka_unit_test_setup(one_that_was_suspended_leaves_the_job_to_its_new_runner, empty),
+        cmocka_unit_test_setup(ends_when_its_stream_is_deleted, empty),
         cmocka_unit_test_setup(stops_when_kafka_refuses_too_many, empty),
         cmocka_unit_test_setup(stops_when_consumers_give_records_back, empty),
         cmocka_unit_test_setup(waits_for_kafka_and_counts_no_failure, empty),

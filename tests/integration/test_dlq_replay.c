@@ -59,8 +59,8 @@ static void a_dry_run_says_what_it_would_do_and_does_nothing(void **state)
     assert_int_equal(replay_scene_number(&scene, "letters"), 3);
     assert_non_null(strstr(scene.output, "\"targets\":[{\"target\":\"dry\",\"to\":\"dry\",\"letters\":3}]"));
     assert_non_null(strstr(scene.output, "\"example\":{\"id\":\""));
-    assert_int_equal(replay_scene_run(&scene, "replay --state waiting --to dry2 -o table"), 0);
-    assert_non_null(strstr(scene.output, "would replay 2 letters"));
+    assert_int_equal(replay_scene_run(&scene, "replay --to dry2 -o table"), 0);
+    assert_non_null(strstr(scene.output, "would replay 3 letters"));
     assert_non_null(strstr(scene.output, "nothing was done"));
     assert_int_equal(replay_scene_parked(&scene), 3);
     assert_int_equal(replay_scene_waiting(&scene), 2);
@@ -69,6 +69,24 @@ static void a_dry_run_says_what_it_would_do_and_does_nothing(void **state)
     kafka_client_records_free(&records);
     assert_int_equal(nats_client_consumers(scene.client, "TARRY_PARKED"), 0);
     assert_int_equal(nats_client_count(scene.client, "TARRY_DLQ_JOBS", NULL), 0);
+}
+
+static void waiting_letters_are_the_daemons_until_they_are_parked(void **state)
+{
+    (void)state;
+    replay_scene_topic(&scene, "waiting", 1, NULL);
+    replay_scene_fill(&scene, "waiting", 0, 3, LETTER_WAITING);
+    assert_int_equal(replay_scene_run(&scene, "replay --state waiting"), 2);
+    assert_int_equal(replay_scene_run(&scene, "replay --state parked --state waiting --execute"), 2);
+    assert_non_null(strstr(scene.errors, "park them first"));
+    assert_int_equal(replay_scene_waiting(&scene), 3);
+    assert_int_equal(replay_scene_run(&scene, "park --target waiting --execute"), 0);
+    assert_int_equal(replay_scene_run(&scene, "replay --target waiting --execute"), 0);
+    assert_int_equal(replay_scene_number(&scene, "replayed"), 3);
+    assert_int_equal(replay_scene_waiting(&scene) + replay_scene_parked(&scene), 0);
+    struct kafka_client_records records = replay_scene_records(&scene, "waiting");
+    assert_int_equal(records.count, 3);
+    kafka_client_records_free(&records);
 }
 
 static void a_replay_keeps_key_value_and_headers(void **state)
@@ -356,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_dry_run_says_what_it_would_do_and_does_nothing, empty),
+        cmocka_unit_test_setup(waiting_letters_are_the_daemons_until_they_are_parked, empty),
         cmocka_unit_test_setup(a_replay_keeps_key_value_and_headers, empty),
         cmocka_unit_test_setup(another_topic_and_headers_can_be_given, empty),
         cmocka_unit_test_setup(a_delay_goes_by_way_of_the_delay_topic, empty),

@@ -1,6 +1,6 @@
 /*
  * The thread that takes nacks out of Kafka's topics into letters, with a real broker and a real nats-server: all four families, a server that is away or full,
- * a second instance, a reading that begins again.
+ * streams of another owner, a second instance, a reading that begins again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static struct nack_reader *open_reader(const struct config *config)
 {
     struct nack_reader *reader = NULL;
     struct error error = {0};
-    if (!nack_reader_start(config, nats_link, &reader, &error)) {
+    if (!nack_reader_start(config, streams.owner, nats_link, &reader, &error)) {
         fail_msg("%s", error.text);
     }
     return reader;
@@ -483,13 +483,111 @@ static void aborted_nacks_are_none(void **state)
     config_free(config);
 }
 
+static void edit_foreign(jsStreamConfig *config)
+{
+    config->Description = "tarry letters of other/group";
+}
+
+static void edit_ours(jsStreamConfig *config)
+{
+    config->Description = "tarry letters of cluster/group";
+}
+
+static void assert_stands(struct nack_reader *reader, const char *group, const char *topic, int64_t committed)
+{
+    assert_true(await_condition(stands, reader, LIMIT_MS));
+    assert_true(await_condition(tried_again, &(struct tries){reader, nack_reader_counts(reader).failed + 2}, LIMIT_MS));
+    assert_true(stands(reader));
+    assert_int_equal(kafka_client_committed(bootstrap, group, topic, 0, NULL), committed);
+}
+
+/* One of the two is enough to refuse. */
+static void streams_of_another_owner_are_not_written_to(void **state)
+{
+    (void)state;
+    const char *const names[] = {streams.stream, streams.parked_stream};
+    struct config *config = configure("owner");
+    kafka_topics_create(bootstrap, "owner.dlq.x", 1, NULL);
+    produce_shares("owner.dlq.x", "waiting", "orders");
+    produce_shares("owner.dlq.x", "parked", "payroll");
+    const int64_t none = kafka_client_committed(bootstrap, "owner.nacks", "owner.dlq.x", 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        nats_client_edit(client, names[i], edit_foreign);
+    }
+    struct nack_reader *reader = open_reader(config);
+    for (int i = 0; i < 2; i++) {
+        assert_stands(reader, "owner.nacks", "owner.dlq.x", none);
+        assert_int_equal(nats_client_count(client, streams.stream, NULL), 0);
+        assert_int_equal(nats_client_count(client, streams.parked_stream, NULL), 0);
+        nats_client_edit(client, names[i], edit_ours);
+    }
+    await_letters(streams.stream, 1);
+    await_letters(streams.parked_stream, 1);
+    await_committed("owner.nacks", "owner.dlq.x", 2);
+    assert_false(nack_reader_counts(reader).standing);
+    assert_int_equal(nack_reader_counts(reader).read, 2);
+    nack_reader_stop(reader);
+    config_free(config);
+}
+
+/* They become another's while the connection stands and the reader is at work. */
+static void streams_that_change_hands_are_left_alone(void **state)
+{
+    (void)state;
+    struct config *config = configure("hands");
+    kafka_topics_create(bootstrap, "hands.dlq.x", 1, NULL);
+    struct nack_reader *reader = open_reader(config);
+    produce_shares("hands.dlq.x", "0", "orders");
+    await_letters(streams.stream, 1);
+    await_committed("hands.nacks", "hands.dlq.x", 1);
+    nats_client_edit(client, streams.stream, edit_foreign);
+    int64_t count = 1;
+    for (int64_t until_ms = await_mono_ms() + LIMIT_MS; !stands(reader) && await_mono_ms() < until_ms; count++) {
+        char value[32];
+        (void)snprintf(value, sizeof value, "%lld", (long long)count);
+        produce_shares("hands.dlq.x", value, "orders"); /* until the reader has looked again */
+        await_pause_ms(300);
+    }
+    uint64_t kept = nats_client_count(client, streams.stream, NULL);
+    assert_stands(reader, "hands.nacks", "hands.dlq.x", (int64_t)kept);
+    assert_int_equal(nats_client_count(client, streams.stream, NULL), kept);
+    nats_client_edit(client, streams.stream, edit_ours);
+    await_committed("hands.nacks", "hands.dlq.x", count);
+    assert_each_once(streams.stream, (size_t)count);
+    nack_reader_stop(reader);
+    config_free(config);
+}
+
+static void a_reload_changes_nothing_but_policies(void **state)
+{
+    (void)state;
+    struct config *config = configure("again");
+    struct config *fresh = config_text_good("instance: i\ngroup: again\nkafka: {bootstrap.servers: 'b:1'}\nsources: [{topic: in, default_target: out}]\n"
+                                            "targets: [{name: orders, match: 'orders*', retry: {max_deliver: 0}}]\n"); /* without nack */
+    const struct record_header spring[] = {text_header("kafka_dlt-original-topic", "orders")};
+    kafka_topics_create(bootstrap, "again.orders.DLT", 1, NULL);
+    struct nack_reader *reader = open_reader(config);
+    produce("again.orders.DLT", "before", spring, 1);
+    await_letters(streams.stream, 1);
+    nack_reader_reload(reader, fresh);
+    produce("again.orders.DLT", "after", spring, 1);
+    await_letters(streams.parked_stream, 1);
+    struct letters *letters = read_letters(streams.parked_stream);
+    assert_int_equal(find(letters, "after")->reason, LETTER_REASON_CONSUMER_FAILED);
+    assert_true(span_equals_text(find(letters, "after")->target, "orders"));
+    free_letters(letters);
+    nack_reader_stop(reader);
+    config_free(fresh);
+    config_free(config);
+}
+
 static void without_nack_topics_there_is_no_reader(void **state)
 {
     (void)state;
     struct config *config = config_text_good(CONFIG_TEXT_LEAST);
     struct nack_reader *reader = NULL;
     struct error error = {0};
-    assert_true(nack_reader_start(config, nats_link, &reader, &error));
+    assert_true(nack_reader_start(config, streams.owner, nats_link, &reader, &error));
     assert_null(reader);
     assert_int_equal(nack_reader_counts(reader).read, 0);
     nack_reader_stop(reader);
@@ -506,6 +604,9 @@ int main(void)
         cmocka_unit_test(what_is_read_twice_is_one_letter),
         cmocka_unit_test(instances_share_and_take_over),
         cmocka_unit_test(aborted_nacks_are_none),
+        cmocka_unit_test(streams_of_another_owner_are_not_written_to),
+        cmocka_unit_test(streams_that_change_hands_are_left_alone),
+        cmocka_unit_test(a_reload_changes_nothing_but_policies),
         cmocka_unit_test(without_nack_topics_there_is_no_reader),
     };
     return cmocka_run_group_tests(tests, start, end);

@@ -395,6 +395,106 @@ static void a_record_larger_than_a_message_stands_apart(void **state)
     buffer_free(&room);
 }
 
+/* The letter that stands there, its record loaded, has this value. Returns the number of its parts. */
+static uint32_t assert_loads(struct scene *scene, uint64_t sequence, struct span value)
+{
+    struct buffer bytes = buffer_new(16 << 20);
+    struct buffer room = buffer_new(16 << 20);
+    struct error error;
+    struct letter read;
+    if (!reader_get(scene->link, "TARRY_DLQ", sequence, WAIT_MS, &bytes, &error) || !letter_decode(buffer_span(&bytes), &read, &error) ||
+        !reader_load(scene->link, &scene->options, &read, &room, &error)) {
+        fail_msg("%s", error.text);
+    }
+    assert_true(span_equal(read.record.value, value));
+    uint32_t parts = read.parts;
+    buffer_free(&bytes);
+    buffer_free(&room);
+    return parts;
+}
+
+static struct mailer_item post_one(struct scene *scene, const struct letter *letter, int64_t timeout_ms)
+{
+    struct mailer_item item = {.letter = letter, .state = LETTER_WAITING};
+    mailer_post(scene->mailer, &item, 1, timeout_ms);
+    return item;
+}
+
+static struct mailer_item post_kept(struct scene *scene, const struct letter *letter)
+{
+    struct mailer_item item = post_one(scene, letter, WAIT_MS);
+    if (item.result != MAILER_KEPT) {
+        fail_msg("%s", item.error);
+    }
+    return item;
+}
+
+/* The three parts stand there as if stored so long ago that JetStream knows their ids no more: published again without any. */
+static void age_parts(struct scene *scene)
+{
+    natsMsg *parts[3];
+    uint64_t first = nats_client_first(scene->client, "TARRY_DLQ_LARGE");
+    for (size_t i = 0; i < 3; i++) {
+        parts[i] = nats_client_message(scene->client, "TARRY_DLQ_LARGE", first + i);
+        assert_non_null(parts[i]);
+    }
+    nats_client_purge(scene->client, "TARRY_DLQ_LARGE", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        nats_client_publish(scene->client, natsMsg_GetSubject(parts[i]), NULL, natsMsg_GetData(parts[i]), (size_t)natsMsg_GetDataLength(parts[i]));
+        natsMsg_Destroy(parts[i]);
+    }
+}
+
+static void parts_that_stand_are_not_stored_again(void **state)
+{
+    struct scene *scene = *state;
+    struct letter large = nats_letters_one(9, 3000000);
+    nats_client_delete_stream(scene->client, "TARRY_DLQ"); /* the parts are taken, the letter is not */
+    assert_int_equal(post_one(scene, &large, 1500).result, MAILER_UNAVAILABLE);
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 3);
+    age_parts(scene);
+    assert_int_equal(post_one(scene, &large, 1500).result, MAILER_UNAVAILABLE);
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 3);
+    nats_letters_streams(scene->link, &scene->options);
+    assert_int_equal(assert_loads(scene, post_kept(scene, &large).sequence, large.record.value), 3);
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 3);
+    /* one that is gone, and one that is not what it should be, are stored */
+    uint64_t first = nats_client_first(scene->client, "TARRY_DLQ_LARGE");
+    natsMsg *last = nats_client_message(scene->client, "TARRY_DLQ_LARGE", first + 2);
+    nats_client_delete_message(scene->client, "TARRY_DLQ_LARGE", first + 1);
+    nats_client_publish(scene->client, natsMsg_GetSubject(last), NULL, "cut", 3);
+    natsMsg_Destroy(last);
+    large.attempt = 2;
+    assert_int_equal(assert_loads(scene, post_kept(scene, &large).sequence, large.record.value), 3);
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 5);
+}
+
+static void divisions_and_records_of_one_id_stand_side_by_side(void **state)
+{
+    struct scene *scene = *state;
+    struct letter large = nats_letters_one(9, 3000000);
+    uint64_t few = post_kept(scene, &large).sequence;
+    nats_server_stop(scene->server);
+    nats_server_configure(scene->server, "max_payload: 256KB\n");
+    nats_server_restart(scene->server);
+    while (link_max_payload(scene->link) != 262144) {
+        await_pause_ms(20);
+    }
+    large.attempt = 2;
+    uint64_t many = post_kept(scene, &large).sequence;
+    struct letter other = large; /* other bytes, as many */
+    other.record.value = nats_letters_one(10, 3000000).record.value;
+    assert_false(span_equal(other.record.value, large.record.value));
+    other.attempt = 3;
+    uint64_t edited = post_kept(scene, &other).sequence;
+    assert_int_equal(assert_loads(scene, few, large.record.value), 3);
+    assert_int_equal(assert_loads(scene, many, large.record.value), 12);
+    assert_int_equal(assert_loads(scene, edited, other.record.value), 12);
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 27);
+    assert_true(mailer_forget_large(scene->mailer, large.id, NULL));
+    assert_int_equal(nats_client_count(scene->client, "TARRY_DLQ_LARGE", NULL), 0);
+}
+
 static void a_smaller_max_payload_is_kept_to_after_a_restart(void **state)
 {
     struct scene *scene = *state;
@@ -513,6 +613,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_stream_for_a_while_is_waited_for, open_scene, close_scene),
         cmocka_unit_test_setup_teardown(a_missing_permission_is_told, open_scene, close_scene),
         cmocka_unit_test_setup_teardown(a_record_larger_than_a_message_stands_apart, open_scene, close_scene),
+        cmocka_unit_test_setup_teardown(parts_that_stand_are_not_stored_again, open_scene, close_scene),
+        cmocka_unit_test_setup_teardown(divisions_and_records_of_one_id_stand_side_by_side, open_scene, close_scene),
         cmocka_unit_test_setup_teardown(a_smaller_max_payload_is_kept_to_after_a_restart, open_scene, close_scene),
         cmocka_unit_test_setup_teardown(two_prefixes_do_not_mix, open_scene, close_scene),
         cmocka_unit_test_setup_teardown(hostile_values_stand_where_they_belong, open_scene, close_scene),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "dlq/reader.h"
 #include "tests/support/await.h"
 #include "tests/support/nats_client.h"
@@ -400,6 +401,20 @@ static void test_server_frozen(void **state)
     close_reader(scene);
 }
 
+/* The first part is of as many bytes, of which one is another. */
+static void damage_part(struct scene *scene)
+{
+    natsMsg *part = nats_client_message(scene->client, STREAM "_LARGE", nats_client_first(scene->client, STREAM "_LARGE"));
+    assert_non_null(part);
+    size_t length = (size_t)natsMsg_GetDataLength(part);
+    char *bytes = memory_new(length, 1);
+    memcpy(bytes, natsMsg_GetData(part), length);
+    bytes[length / 2] ^= 1;
+    nats_client_publish(scene->client, natsMsg_GetSubject(part), NULL, bytes, length);
+    free(bytes);
+    natsMsg_Destroy(part);
+}
+
 /* A record that stands apart, and what is wrong with one. */
 static void test_load(void **state)
 {
@@ -416,7 +431,15 @@ static void test_load(void **state)
     assert_true(letter.parts > 1);
     assert_true(reader_load(scene->link, &scene->options, &letter, &room, &error));
     assert_true(span_equal(letter.record.value, large.record.value));
+    letter.parts_hash ^= 1; /* another record: none of its parts is there */
+    assert_false(reader_load(scene->link, &scene->options, &letter, &room, &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
     letter.parts_hash ^= 1;
+    letter.parts_bytes ^= 1;
+    assert_false(reader_load(scene->link, &scene->options, &letter, &room, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+    letter.parts_bytes ^= 1;
+    damage_part(scene);
     assert_false(reader_load(scene->link, &scene->options, &letter, &room, &error));
     assert_int_equal(error.code, ERROR_CORRUPT);
     assert_true(mailer_forget_large(scene->mailer, letter.id, &error));

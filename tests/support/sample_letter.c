@@ -5,6 +5,8 @@
 
 #include <cmocka.h>
 
+#include "dlq/letter_time.h"
+
 #define PIECES_MAX (64 * 1024)
 
 static int64_t any_number(struct random *random)
@@ -50,6 +52,12 @@ static struct span any_bytes(struct sample_letter *sample, struct random *random
     return keep(sample, noise, length);
 }
 
+static int64_t any_time(struct random *random)
+{
+    const int64_t times[] = {-1, 0, LETTER_TIME_LAST_MS, random_between(random, -1, LETTER_TIME_LAST_MS)};
+    return times[random_below(random, 4)];
+}
+
 void sample_letter_fill(struct sample_letter *sample, struct random *random)
 {
     sample->bytes = buffer_new(PIECES_MAX);
@@ -64,9 +72,9 @@ void sample_letter_fill(struct sample_letter *sample, struct random *random)
     letter_set_error(letter, any_bytes(sample, random, true), sample->error);
     letter->attempt = (uint32_t)random_next(random);
     letter->replays = (uint32_t)random_below(random, 3);
-    letter->first_failure_ms = any_number(random);
-    letter->last_failure_ms = any_number(random);
-    letter->not_before_ms = any_number(random);
+    letter->first_failure_ms = any_time(random);
+    letter->last_failure_ms = any_time(random);
+    letter->not_before_ms = any_time(random);
     letter->target = any_bytes(sample, random, true);
     letter->target_partition = any_partition(random);
     letter->group = any_bytes(sample, random, true);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,6 +19,7 @@ static struct dlq_job sample(void)
     dlq_job_add_word(&job.filter, "--error=\"quoted\" \\ \xc3\xa9");
     dlq_job_add_word(&job.options, "--rate=50/s");
     job.state = DLQ_JOB_STOPPED;
+    dlq_job_set_runner(&job, UINT64_C(0x00c0ffee01234567));
     job.bounds.of[LETTER_PARKED] = (struct dlq_scan_bound){true, 1, UINT64_C(9007199254740991), 7, 1796000000000};
     job.counts = (struct dlq_job_counts){1, 2, 3, 4};
     return job;
@@ -43,6 +45,7 @@ static void what_is_written_reads_the_same(void **state)
     assert_string_equal(again.id, job.id);
     assert_int_equal(again.verb, job.verb);
     assert_int_equal(again.state, DLQ_JOB_STOPPED);
+    assert_string_equal(again.runner, "00c0ffee01234567");
     assert_words(&again.filter, &job.filter);
     assert_words(&again.options, &job.options);
     assert_false(again.bounds.of[LETTER_WAITING].looked_at);
@@ -54,6 +57,38 @@ static void what_is_written_reads_the_same(void **state)
     dlq_job_free(&job);
     dlq_job_free(&again);
     buffer_free(&json);
+}
+
+static bool reads_with_runner(const char *runner)
+{
+    struct dlq_job job = sample();
+    struct dlq_job read = {0};
+    char text[2000];
+    struct buffer json = buffer_new(100000);
+    dlq_job_write(&job, &json);
+    const char *start = strstr((const char *)json.data, ",\"runner\":\"");
+    const char *end = strstr((const char *)json.data, ",\"filter\"");
+    assert_non_null(start);
+    assert_non_null(end);
+    snprintf(text, sizeof text, "%.*s%s%.*s", (int)(start - (const char *)json.data), (const char *)json.data, runner,
+             (int)(json.length - (size_t)(end - (const char *)json.data)), end);
+    bool fine = dlq_job_read(span_of_text(text), &read, NULL);
+    dlq_job_free(&read);
+    dlq_job_free(&job);
+    buffer_free(&json);
+    return fine;
+}
+
+static void a_runner_is_sixteen_digits_or_none(void **state)
+{
+    (void)state;
+    assert_true(reads_with_runner(",\"runner\":\"0123456789abcdef\""));
+    assert_true(reads_with_runner(",\"runner\":\"\""));
+    assert_false(reads_with_runner(",\"runner\":\"0123456789abcde\""));
+    assert_false(reads_with_runner(",\"runner\":\"0123456789abcdef0\""));
+    assert_false(reads_with_runner(",\"runner\":\"0123456789abcde\\\"\""));
+    assert_false(reads_with_runner(",\"runner\":7"));
+    assert_false(reads_with_runner(""));
 }
 
 static void an_id_is_fit_for_a_subject(void **state)
@@ -146,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_reads_the_same),
+        cmocka_unit_test(a_runner_is_sixteen_digits_or_none),
         cmocka_unit_test(an_id_is_fit_for_a_subject),
         cmocka_unit_test(any_other_text_is_refused),
         cmocka_unit_test(options_come_back_from_their_words),

@@ -7,6 +7,9 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "dlq/letter_bytes.h"
+#include "dlq/letter_record.h"
+#include "dlq/letter_time.h"
 #include "support/sample_letter.h"
 
 #define SEEDS 2000
@@ -50,6 +53,60 @@ static void any_letter_reads_back(void **state)
         assert_round_trip(&sample.letter);
         sample_letter_free(&sample);
     }
+}
+
+static void times_beyond_the_calendar_are_written_as_its_end(void **state)
+{
+    (void)state;
+    struct letter letter = sample_letter_plain();
+    letter.first_failure_ms = -2;
+    letter.last_failure_ms = INT64_MIN;
+    letter.not_before_ms = INT64_MAX;
+    struct encoded encoding = encoded(&letter);
+    struct letter read;
+    struct error error = {0};
+    assert_true(letter_decode(encoding.span, &read, &error));
+    assert_int_equal(read.first_failure_ms, -1);
+    assert_int_equal(read.last_failure_ms, -1);
+    assert_int_equal(read.not_before_ms, LETTER_TIME_LAST_MS);
+    free(encoding.bytes);
+}
+
+/* The letter's bytes, where one time stands in place of another of the same length. */
+static struct buffer forged(const struct letter *letter, int64_t old_ms, int64_t new_ms)
+{
+    struct buffer from = buffer_new(20);
+    struct buffer to = buffer_new(20);
+    struct buffer bytes = buffer_new(1 << 20);
+    letter_bytes_put_signed(&from, old_ms);
+    letter_bytes_put_signed(&to, new_ms);
+    assert_int_equal(from.length, to.length);
+    assert_true(letter_encode(&bytes, letter, NULL));
+    uint8_t *place = memmem(bytes.data, bytes.length, from.data, from.length);
+    assert_non_null(place);
+    memcpy(place, to.data, to.length);
+    bytes.length -= 8; /* the checksum */
+    assert_true(letter_record_finish(&bytes, 0, NULL));
+    buffer_free(&from);
+    buffer_free(&to);
+    return bytes;
+}
+
+static void times_beyond_the_calendar_are_damage(void **state)
+{
+    (void)state;
+    struct letter letter = sample_letter_plain();
+    struct letter read;
+    struct error error = {0};
+    letter.not_before_ms = LETTER_TIME_LAST_MS;
+    struct buffer within = forged(&letter, LETTER_TIME_LAST_MS, LETTER_TIME_LAST_MS - 1);
+    struct buffer beyond = forged(&letter, LETTER_TIME_LAST_MS, LETTER_TIME_LAST_MS + 1);
+    assert_true(letter_decode(buffer_span(&within), &read, &error));
+    assert_int_equal(read.not_before_ms, LETTER_TIME_LAST_MS - 1);
+    assert_false(letter_decode(buffer_span(&beyond), &read, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+    buffer_free(&within);
+    buffer_free(&beyond);
 }
 
 static void null_and_empty_stay_apart(void **state)
@@ -316,6 +373,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_letter_reads_back),
+        cmocka_unit_test(times_beyond_the_calendar_are_written_as_its_end),
+        cmocka_unit_test(times_beyond_the_calendar_are_damage),
         cmocka_unit_test(null_and_empty_stay_apart),
         cmocka_unit_test(a_letter_whose_record_stands_apart_has_none),
         cmocka_unit_test(a_record_apart_reads_back),

@@ -25,6 +25,7 @@ static const char configuration[] = "instance: i\n"
 
 struct fixture {
     struct config *config;
+    const struct config *policies; /* as reloaded */
     struct nack_reader_item item;
 };
 
@@ -32,6 +33,7 @@ static int load(void **state)
 {
     static struct fixture fixture;
     fixture.config = config_text_good(configuration);
+    fixture.policies = fixture.config;
     *state = &fixture;
     return 0;
 }
@@ -51,7 +53,8 @@ static const struct letter *make(struct fixture *fixture, size_t match, int64_t 
         list[record.record.header_count++] = (struct record_header){span_of_text(headers[0]), span_of_text(headers[1])};
     }
     nack_reader_item_free(&fixture->item);
-    nack_reader_item_make(&fixture->item, fixture->config, &record, NOW_MS);
+    const struct nack_reader_rules rules = {.opened = fixture->config, .policies = fixture->policies};
+    nack_reader_item_make(&fixture->item, &rules, &record, NOW_MS);
     struct buffer bytes = buffer_new(1 << 20);
     assert_true(letter_encode(&bytes, &fixture->item.letter, NULL));
     buffer_free(&bytes);
@@ -177,13 +180,50 @@ static void the_same_record_has_the_same_id(void **state)
     nack_reader_item_free(&fixture->item);
 }
 
+#define RELOADED \
+    "instance: i\n" \
+    "group: another\n" \
+    "kafka: {bootstrap.servers: 'b:1'}\n" \
+    "sources: [{topic: in, default_target: added}]\n" \
+    "targets:\n" \
+    "- {name: orders, match: 'orders*', retry: {max_deliver: 2, backoff: 7s, factor: 2, jitter: 0}}\n" \
+    "- {name: once, match: once, retry: {max_deliver: 0}}\n"
+
+/* The record's match is an index of the list that the source was opened with. */
+static void of_a_reloaded_configuration_only_policies_count(void **state)
+{
+    static const char *const texts[] = {RELOADED /* without nack */,
+                                        RELOADED "nack:\n- {match: '*.DLT', family: spring}\n- {match: 'dlq.*', family: kafka}\n"};
+    struct fixture *fixture = *state;
+    const char *const kafka[] = {"__dlq.errors.topic", "orders", NULL};
+    const char *const spring[] = {"kafka_dlt-original-topic", "orders", NULL};
+    const char *const added[] = {"__dlq.errors.topic", "added", NULL};
+    const char *const former[] = {"__dlq.errors.topic", "out", NULL};
+    char id[LETTER_ID_SIZE];
+    memcpy(id, make(fixture, 0, 7, NOW_MS, kafka)->id, LETTER_ID_SIZE);
+    for (size_t i = 0; i < 2; i++) {
+        struct config *fresh = config_text_good(texts[i]);
+        fixture->policies = fresh;
+        assert_string_equal(make(fixture, 0, 7, NOW_MS, kafka)->id, id); /* of the same group */
+        assert_true(span_equals_text(fixture->item.letter.target, "orders"));
+        assert_int_equal(fixture->item.letter.not_before_ms, NOW_MS + 7000);
+        assert_true(span_equals_text(make(fixture, 1, 7, NOW_MS, spring)->target, "orders"));
+        assert_int_equal(fixture->item.letter.not_before_ms, NOW_MS + 7000);
+        assert_int_equal(make(fixture, 0, 7, NOW_MS, added)->reason, LETTER_REASON_TARGET_NOT_ALLOWED);
+        assert_int_equal(make(fixture, 0, 7, NOW_MS, former)->reason, LETTER_REASON_CONSUMER_FAILED);
+        nack_reader_item_free(&fixture->item);
+        fixture->policies = fixture->config;
+        config_free(fresh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_waits_by_its_targets_policy), cmocka_unit_test(a_time_of_its_own_counts),
         cmocka_unit_test(moments_stay_within_the_calendar),      cmocka_unit_test(what_has_no_redelivery_left_is_parked),
         cmocka_unit_test(an_origin_that_is_no_target_is_parked), cmocka_unit_test(a_nack_without_origin_is_parked_whole),
-        cmocka_unit_test(the_same_record_has_the_same_id),
+        cmocka_unit_test(the_same_record_has_the_same_id),      cmocka_unit_test(of_a_reloaded_configuration_only_policies_count),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

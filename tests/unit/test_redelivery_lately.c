@@ -17,6 +17,7 @@ static struct letter letter_of(const char *id, const char *key, const char *valu
     return letter;
 }
 
+#define NOW_MS INT64_C(1767225600000)
 #define ID "00112233445566778899aabbccddeeff"
 
 static void test_by_place(void **state)
@@ -24,7 +25,7 @@ static void test_by_place(void **state)
     (void)state;
     struct redelivery_lately *lately = redelivery_lately_new();
     struct letter letter = letter_of(ID, "k", "v", 2);
-    redelivery_lately_delivered(lately, &letter, 3, 41);
+    redelivery_lately_delivered(lately, &letter, 3, 41, NOW_MS);
     struct letter nack = letter_of("", "k", "changed by the consumer", 1);
     nack.origin.partition = 3;
     nack.origin.offset = 41;
@@ -42,10 +43,10 @@ static void test_by_record(void **state)
     (void)state;
     struct redelivery_lately *lately = redelivery_lately_new();
     struct letter letter = letter_of(ID, "k", "a value of more than eight bytes", 1);
-    redelivery_lately_delivered(lately, &letter, 0, -1);
+    redelivery_lately_delivered(lately, &letter, 0, -1, NOW_MS);
     assert_int_equal(redelivery_lately_attempt(lately, &letter), 1);
     letter.attempt = 2;
-    redelivery_lately_delivered(lately, &letter, 0, 7);
+    redelivery_lately_delivered(lately, &letter, 0, 7, NOW_MS);
     assert_int_equal(redelivery_lately_attempt(lately, &letter), 2);
     struct letter other = letter_of(ID, "k", "a value of more than eight bytez", 1);
     assert_int_equal(redelivery_lately_attempt(lately, &other), 0);
@@ -54,18 +55,31 @@ static void test_by_record(void **state)
     redelivery_lately_free(lately);
 }
 
+static void assert_outdated(const struct redelivery_lately *lately, uint32_t replays, uint32_t attempt, int64_t stored_ms, bool outdated)
+{
+    struct letter letter = letter_of(ID, "k", "v", attempt);
+    letter.replays = replays;
+    assert_int_equal(redelivery_lately_outdates(lately, &letter, stored_ms), outdated);
+}
+
 static void test_by_letter(void **state)
 {
     (void)state;
     struct redelivery_lately *lately = redelivery_lately_new();
     struct letter letter = letter_of(ID, "k", "v", 2);
-    struct waiting_id id = waiting_id_of(ID);
-    redelivery_lately_delivered(lately, &letter, 0, 1);
-    assert_true(redelivery_lately_outdates(lately, id, 0, 3));
-    assert_false(redelivery_lately_outdates(lately, id, 0, 2)); /* put there again by a person */
-    assert_false(redelivery_lately_outdates(lately, id, 1, 3)); /* replayed meanwhile */
-    id.low++;
-    assert_false(redelivery_lately_outdates(lately, id, 0, 3));
+    redelivery_lately_delivered(lately, &letter, 0, 1, NOW_MS);
+    assert_outdated(lately, 0, 3, NOW_MS - 1, true);
+    assert_outdated(lately, 0, 3, NOW_MS + 60000, true); /* a former owner wakes at any time */
+    assert_outdated(lately, 0, 2, NOW_MS, true);         /* posted twice */
+    assert_outdated(lately, 0, 1, NOW_MS - 1, true);
+    assert_outdated(lately, 0, 2, NOW_MS + 1, false); /* put there again by a person */
+    assert_outdated(lately, 0, 1, NOW_MS + 1, false);
+    assert_outdated(lately, 0, 4, NOW_MS - 1, false); /* nobody can have made it of this one */
+    for (uint32_t attempt = 1; attempt <= 3; attempt++) {
+        assert_outdated(lately, 1, attempt, NOW_MS - 1, false); /* replayed meanwhile */
+    }
+    letter = letter_of("00112233445566778899aabbccddeefe", "k", "v", 3);
+    assert_false(redelivery_lately_outdates(lately, &letter, NOW_MS));
     redelivery_lately_free(lately);
 }
 
@@ -75,7 +89,7 @@ static void test_bounded(void **state)
     struct redelivery_lately *lately = redelivery_lately_new();
     for (int64_t offset = 0; offset < 500000; offset++) {
         struct letter letter = letter_of(ID, "k", "v", 1);
-        redelivery_lately_delivered(lately, &letter, 0, offset);
+        redelivery_lately_delivered(lately, &letter, 0, offset, NOW_MS);
     }
     size_t known = 0;
     struct letter nack = letter_of("", "k", "v", 1);

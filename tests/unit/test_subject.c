@@ -65,12 +65,15 @@ static void parts_stand_under_the_id(void **state)
 {
     (void)state;
     char subject[SUBJECT_SIZE];
-    subject_large(subject, "eu.", "0123", 0);
-    assert_string_equal(subject, "eu.large.0123.0");
-    subject_large(subject, "", "0123", INT64_MAX);
-    assert_string_equal(subject, "large.0123.9223372036854775807");
-    subject_large(subject, "", "0123", -1);
-    assert_string_equal(subject, "large.0123.*");
+    struct letter letter = {.id = "0123", .parts = 3, .parts_hash = 0xabc};
+    subject_large(subject, "eu.", &letter, 0);
+    assert_string_equal(subject, "eu.large.0123.0000000000000abc-3.0");
+    letter.parts_hash = UINT64_MAX;
+    letter.parts = UINT32_MAX;
+    subject_large(subject, "", &letter, UINT32_MAX);
+    assert_string_equal(subject, "large.0123.ffffffffffffffff-4294967295.4294967295");
+    subject_large_all(subject, "eu.", "0123");
+    assert_string_equal(subject, "eu.large.0123.>");
 }
 
 static void nacks_may_write_dots_as_they_are(void **state)
