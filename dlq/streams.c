@@ -3,24 +3,36 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "dlq/link_state.h"
 #include "dlq/streams_state.h"
 
 #define RETRY_MS 200
-#define STEPS_MOST 3 /* looked at, made, and looked at again */
+#define YIELD_MS 500
+#define STEPS_MOST 4 /* looked at, waited for, made, and looked at again */
 
 struct ensuring {
     struct link *link;
     int64_t end_ms; /* link_session_clock_ms */
     struct streams_findings *findings;
+    int64_t yield_ms; /* before the first one is made */
 };
 
 static void pause_ms(int64_t ms)
 {
     struct timespec span = {.tv_nsec = ms * NS_PER_MS};
     nanosleep(&span, NULL);
+}
+
+/* nats-server 2.15.1 lets two make a stream of one name at the same moment, and what the earlier one has taken is gone: instances that start together wait for some
+ * moments, each for others, and look again before they make one. */
+static int64_t yield_for(int64_t timeout_ms)
+{
+    uint16_t bits = 0;
+    (void)getrandom(&bits, sizeof bits, 0); /* without it there is no wait */
+    return timeout_ms < 4 * YIELD_MS ? 0 : bits % YIELD_MS;
 }
 
 /* What differs is noted. False: the first finding that makes it unusable. */
@@ -37,7 +49,7 @@ static bool compare(struct streams_findings *findings, const struct streams_want
 }
 
 /* Looks once, and takes one step. True: *done says whether it is there and usable; else it is to be looked at again. */
-static bool step(struct link_session *session, const struct ensuring *ensuring, const struct streams_wanted *wanted, bool *done, struct error *error)
+static bool step(struct link_session *session, struct ensuring *ensuring, const struct streams_wanted *wanted, bool *done, struct error *error)
 {
     jsOptions options = streams_make_request(ensuring->end_ms);
     jsStreamInfo *info = NULL;
@@ -50,6 +62,9 @@ static bool step(struct link_session *session, const struct ensuring *ensuring, 
     bool ok = true;
     if (info == NULL && wanted->label[0] == '\0') {
         ok = error_set(error, ERROR_NOT_FOUND, "there is no stream %s", wanted->name);
+    } else if (info == NULL && ensuring->yield_ms > 0) {
+        pause_ms(ensuring->yield_ms);
+        ensuring->yield_ms = 0;
     } else if (info == NULL) {
         ok = streams_make(session, wanted, ensuring->end_ms, &ensuring->findings->made, error);
     } else {
@@ -60,7 +75,7 @@ static bool step(struct link_session *session, const struct ensuring *ensuring, 
     return ok;
 }
 
-static bool ensure_one(struct link_session *session, const struct ensuring *ensuring, const struct streams_wanted *wanted, struct error *error)
+static bool ensure_one(struct link_session *session, struct ensuring *ensuring, const struct streams_wanted *wanted, struct error *error)
 {
     bool done = false;
     for (int steps = 0; steps < STEPS_MOST; steps++) {
@@ -75,7 +90,7 @@ static bool ensure_one(struct link_session *session, const struct ensuring *ensu
 }
 
 /* All four; the first that fails is told, the findings are of all that answered. */
-static bool ensure_all(const struct ensuring *ensuring, const struct streams_options *options, struct error *error)
+static bool ensure_all(struct ensuring *ensuring, const struct streams_options *options, struct error *error)
 {
     struct link_session *session = link_session_hold(ensuring->link, error);
     if (session == NULL) {
@@ -104,7 +119,7 @@ static bool ensure_all(const struct ensuring *ensuring, const struct streams_opt
 bool streams_ensure(struct link *link, const struct streams_options *options, int64_t timeout_ms, struct streams_findings *findings, struct error *error)
 {
     memset(findings, 0, sizeof *findings);
-    const struct ensuring ensuring = {link, link_session_clock_ms() + timeout_ms, findings};
+    struct ensuring ensuring = {link, link_session_clock_ms() + timeout_ms, findings, yield_for(timeout_ms)};
     for (;;) {
         struct error why;
         if (ensure_all(&ensuring, options, &why)) {
