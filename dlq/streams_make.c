@@ -1,7 +1,8 @@
 /* Making a stream that is absent. */
 #include "dlq/streams_state.h"
 
-#define NAME_TAKEN 10058 /* somebody made one of that name, of another configuration, since we looked */
+#define NAME_TAKEN 10058     /* somebody made one of that name, of another configuration, since we looked */
+#define CREATION_FAILED 10049 /* also when another one is making it at this moment */
 
 jsOptions streams_make_request(int64_t end_ms)
 {
@@ -24,7 +25,7 @@ bool streams_make(struct link_session *session, const struct streams_wanted *wan
     }
     struct error why;
     link_session_failure(session, status, code, &why);
-    if (why.code == ERROR_UNAVAILABLE || why.code == ERROR_NOT_FOUND || code == NAME_TAKEN) {
+    if (why.code == ERROR_UNAVAILABLE || why.code == ERROR_NOT_FOUND || code == NAME_TAKEN || code == CREATION_FAILED) {
         return error_set(error, ERROR_UNAVAILABLE, "%s: %s", wanted->name, why.text);
     }
     return error_set(error, ERROR_INVALID,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <librdkafka/rdkafka.h>
 
 #include "dlq/reader.h"
 #include "tests/support/await.h"
@@ -244,7 +245,38 @@ void redelivery_scene_free(struct redelivery_scene_kept *letters, size_t count)
     free(letters);
 }
 
+struct redelivery_scene_topic {
+    const struct redelivery_scene *scene;
+    const char *topic;
+};
+
+/* The end of the topic's only partition, as a reader of this isolation sees it. */
+static int64_t end_of(const struct redelivery_scene *scene, const char *topic, const char *isolation)
+{
+    char text[256];
+    int64_t low = 0;
+    int64_t high = 0;
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    assert_int_equal(rd_kafka_conf_set(conf, "bootstrap.servers", scene->bootstrap, text, sizeof text), RD_KAFKA_CONF_OK);
+    assert_int_equal(rd_kafka_conf_set(conf, "isolation.level", isolation, text, sizeof text), RD_KAFKA_CONF_OK);
+    rd_kafka_t *handle = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
+    assert_non_null(handle);
+    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(handle, topic, 0, &low, &high, 10000);
+    rd_kafka_destroy(handle);
+    assert_int_equal(code, RD_KAFKA_RESP_ERR_NO_ERROR);
+    return high;
+}
+
+/* A transaction's end is answered before its markers are written: until then no reader of what is committed sees its records. */
+static bool is_settled(void *opaque)
+{
+    const struct redelivery_scene_topic *of = opaque;
+    return end_of(of->scene, of->topic, "read_committed") == end_of(of->scene, of->topic, "read_uncommitted");
+}
+
 struct kafka_client_records redelivery_scene_records(const struct redelivery_scene *scene, const char *topic)
 {
+    struct redelivery_scene_topic of = {scene, topic};
+    assert_true(await_condition(is_settled, &of, 30000));
     return kafka_client_read_all(scene->bootstrap, (const char *const[]){topic, NULL});
 }
