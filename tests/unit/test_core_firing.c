@@ -196,6 +196,30 @@ static void test_full_sink_keeps_the_order(void **state)
     }
 }
 
+/* What came too late for the point waits in memory only up to its limit, while the lane stands; nothing of it is forgotten. */
+static void test_late_ones_are_bounded_in_memory(void **state)
+{
+    enum { MANY = 200 };
+    struct core_case *test = *state;
+    test->options.late_max = 8;
+    core_case_begin(test, 1, 0);
+    core_case_record(test, 0, 0, 0);
+    core_case_step(test);
+    core_case_deliver_all(test);
+    core_case_settle(test);
+    core_case_pause(test, 0, true);
+    for (int64_t offset = 1; offset <= MANY; offset++) {
+        core_case_record(test, offset, -offset, 0);
+        core_case_step(test);
+        assert_true(core_case_queue(test, 0).in_memory <= test->options.late_max);
+    }
+    core_case_settle(test);
+    assert_int_equal(core_case_queue(test, 0).pending, MANY);
+    core_case_pause(test, 0, false);
+    core_case_run(test, 60000);
+    assert_int_equal(test->fired_count, 1 + MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +232,7 @@ int main(void)
         CORE_CASE_TEST(test_missing_topic_is_refused_after_its_grace),
         CORE_CASE_TEST(test_own_fault_is_refused_at_once),
         CORE_CASE_TEST(test_full_sink_keeps_the_order),
+        CORE_CASE_TEST(test_late_ones_are_bounded_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
