@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "bridge/kafka_conf.h"
 
 int64_t kafka_handle_clock_ms(void)
@@ -18,6 +18,25 @@ int64_t kafka_handle_clock_ms(void)
     struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+struct kafka_property *kafka_handle_properties(const struct kafka_property *properties, size_t count)
+{
+    struct kafka_property *copies = memory_new(count, sizeof *copies);
+    for (size_t i = 0; i < count; i++) {
+        copies[i].name = memory_text(properties[i].name, strlen(properties[i].name));
+        copies[i].value = memory_text(properties[i].value, strlen(properties[i].value));
+    }
+    return copies;
+}
+
+void kafka_handle_properties_free(struct kafka_property *properties, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)properties[i].name); /* ours: only the struct calls them const */
+        free((void *)(uintptr_t)properties[i].value);
+    }
+    free(properties);
 }
 
 bool kafka_handle_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct error *error)
@@ -121,24 +140,12 @@ static void *destroy(void *opaque)
     return NULL;
 }
 
-/* Signals are the other threads' business, from its first instruction on. */
-static bool start_thread(struct kafka_handle_ending *ending)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&ending->thread, NULL, destroy, ending);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failure == 0;
-}
-
 struct kafka_handle_ending *kafka_handle_destroy_begin(rd_kafka_t *handle)
 {
     struct kafka_handle_ending *ending = memory_new(1, sizeof *ending);
     ending->handle = handle;
     ending->done_fd = eventfd(0, EFD_CLOEXEC);
-    if (ending->done_fd >= 0 && start_thread(ending)) {
+    if (ending->done_fd >= 0 && thread_start(&ending->thread, destroy, ending)) {
         return ending;
     }
     rd_kafka_destroy_flags(handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);

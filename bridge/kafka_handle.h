@@ -12,6 +12,10 @@ struct kafka_handle_setting {
     const char *value;
 };
 
+/* A copy that outlives the user's. Never NULL; freed with the same count. */
+struct kafka_property *kafka_handle_properties(const struct kafka_property *properties, size_t count);
+void kafka_handle_properties_free(struct kafka_property *properties, size_t count);
+
 /* Sets one property. ERROR_INVALID: librdkafka does not know it or not this value. The text shows no secret. */
 bool kafka_handle_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct error *error);
 

@@ -23,28 +23,10 @@ static const struct kafka_handle_setting fixed[] = {
 
 /* ------------------------------------------------------------------------------------------------- reports */
 
-static const char *reason_of(rd_kafka_resp_err_t code)
-{
-    switch ((int)code) {
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
-        return "too_large";
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-        return "not_authorised";
-    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
-    case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
-        return "invalid";
-    default:
-        return "undeliverable";
-    }
-}
-
 void letter_sink_judge(struct letter_sink_report *report, rd_kafka_resp_err_t code)
 {
     report->delivered = code == RD_KAFKA_RESP_ERR_NO_ERROR;
     report->failure = report->delivered ? DELIVERY_RETRIABLE : sink_failure_of(code);
-    report->reason = reason_of(code);
     report->error[0] = '\0';
     if (!report->delivered) {
         snprintf(report->error, sizeof report->error, "%s: %s", rd_kafka_err2name(code), rd_kafka_err2str(code));
@@ -192,13 +174,8 @@ static void keep_options(struct letter_sink *sink, const struct letter_sink_opti
     sink->linger_ms = options->linger_ms > 0 ? options->linger_ms : LINGER_MS;
     sink->stopped = options->stopped;
     sink->stopped_context = options->stopped_context;
-    sink->properties = memory_new(options->property_count, sizeof *sink->properties);
+    sink->properties = kafka_handle_properties(options->properties, options->property_count);
     sink->property_count = options->property_count;
-    for (size_t i = 0; i < options->property_count; i++) {
-        const struct kafka_property *property = &options->properties[i];
-        sink->properties[i].name = memory_text(property->name, strlen(property->name));
-        sink->properties[i].value = memory_text(property->value, strlen(property->value));
-    }
 }
 
 bool letter_sink_open(const struct letter_sink_options *options, struct letter_sink **sink, struct error *error)
@@ -232,11 +209,7 @@ void letter_sink_close(struct letter_sink *sink)
         int64_t left_ms = end_ms - kafka_handle_clock_ms();
         kafka_handle_destroy_end(endings[way], left_ms > 0 ? (int)left_ms : 0);
     }
-    for (size_t i = 0; i < sink->property_count; i++) {
-        free((void *)(uintptr_t)sink->properties[i].name); /* ours: only the struct calls them const */
-        free((void *)(uintptr_t)sink->properties[i].value);
-    }
-    free(sink->properties);
+    kafka_handle_properties_free(sink->properties, sink->property_count);
     free(sink->reports);
     free(sink->transactional_id);
     free(sink->client);

@@ -48,7 +48,6 @@ struct letter_sink_report {
     void *token;
     bool delivered;
     enum delivery_failure failure; /* not delivered: RETRIABLE, UNKNOWN_TOPIC, FAULT, UNDONE (its transaction was aborted for another's sake) */
-    const char *reason;            /* FAULT: "too_large", "not_authorised", "invalid" or "undeliverable"; a dead letter's reason */
     int32_t partition;             /* -1: unknown */
     int64_t offset;
     char error[256];

@@ -1,5 +1,6 @@
 #include "bridge/row.h"
 
+#include "base/packed.h"
 #include "bridge/refusal.h"
 
 /*
@@ -8,8 +9,7 @@
  *   refused:  reason text
  * header_count, then for each header: name, value
  *
- * Numbers are varints (7 bits a byte, the least first), signed ones zigzag; bytes are their length and themselves; a
- * header's value is its length + 1, so that 0 is null. Key and value are written once: what goes out is mostly they,
+ * Numbers and bytes as in base/packed.h; a header's value may be absent. Key and value are written once: what goes out is mostly they,
  * or a part of the value.
  */
 enum {
@@ -206,65 +206,17 @@ bool row_encode_refused(struct buffer *buffer,
 
 /* --- reading --- */
 
-/* What is left to read; `ok` goes false at the first thing that does not fit and stays so. */
-struct reader {
-    struct span rest;
-    bool ok;
-};
-
-static unsigned get_byte(struct reader *reader)
+static uint64_t get_number(struct packed_reader *reader)
 {
-    if (reader->rest.length == 0) {
-        reader->ok = false;
-        return 0;
-    }
-    reader->rest.length--;
-    return *reader->rest.data++;
+    return packed_get_number(reader, UINT64_MAX);
 }
 
-/* Ten bytes at most; the tenth holds one bit. */
-static uint64_t get_number(struct reader *reader)
+static int64_t get_signed(struct packed_reader *reader)
 {
-    uint64_t number = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        unsigned byte = get_byte(reader);
-        if (shift == 63 && byte > 1) {
-            break;
-        }
-        number |= (uint64_t)(byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            return number;
-        }
-    }
-    reader->ok = false;
-    return 0;
+    return packed_get_signed(reader, INT64_MIN, INT64_MAX);
 }
 
-static int64_t get_signed(struct reader *reader)
-{
-    uint64_t number = get_number(reader);
-    uint64_t half = number >> 1;
-    return (number & 1) == 0 ? (int64_t)half : -(int64_t)half - 1;
-}
-
-static struct span get_raw(struct reader *reader, uint64_t length)
-{
-    if (!reader->ok || length > reader->rest.length) {
-        reader->ok = false;
-        return SPAN_ABSENT;
-    }
-    struct span bytes = {reader->rest.data, (size_t)length};
-    reader->rest.data += length;
-    reader->rest.length -= (size_t)length;
-    return bytes;
-}
-
-static struct span get_bytes(struct reader *reader)
-{
-    return get_raw(reader, get_number(reader));
-}
-
-static struct span get_part(struct reader *reader, struct span own)
+static struct span get_part(struct packed_reader *reader, struct span own)
 {
     uint64_t from = get_number(reader);
     uint64_t length = get_number(reader);
@@ -275,7 +227,7 @@ static struct span get_part(struct reader *reader, struct span own)
     return (struct span){own.data + from, (size_t)length};
 }
 
-static struct span get_output(struct reader *reader, unsigned output, struct span own)
+static struct span get_output(struct packed_reader *reader, unsigned output, struct span own)
 {
     switch (output) {
     case OUTPUT_SAME:
@@ -285,11 +237,11 @@ static struct span get_output(struct reader *reader, unsigned output, struct spa
     case OUTPUT_PART:
         return get_part(reader, own);
     default:
-        return get_bytes(reader);
+        return packed_get(reader);
     }
 }
 
-static void get_record_start(struct reader *reader, unsigned version, unsigned flags, struct row *row)
+static void get_record_start(struct packed_reader *reader, unsigned version, unsigned flags, struct row *row)
 {
     struct record *record = &row->record;
     unsigned timestamp = flags >> FLAG_TIMESTAMP_SHIFT & 3;
@@ -305,20 +257,20 @@ static void get_record_start(struct reader *reader, unsigned version, unsigned f
         row->root_timestamp_ms = get_signed(reader);
         reader->ok = reader->ok && row->root >= 0 && row->root < record->offset && row->root_timestamp_ms >= -1;
     }
-    record->key = (flags & FLAG_KEY) == 0 ? SPAN_ABSENT : get_bytes(reader);
-    record->value = (flags & FLAG_VALUE) == 0 ? SPAN_ABSENT : get_bytes(reader);
+    record->key = (flags & FLAG_KEY) == 0 ? SPAN_ABSENT : packed_get(reader);
+    record->value = (flags & FLAG_VALUE) == 0 ? SPAN_ABSENT : packed_get(reader);
 }
 
-static void get_decoded(struct reader *reader, struct row *row)
+static void get_decoded(struct packed_reader *reader, struct row *row)
 {
     struct decoded *decoded = &row->decoded;
-    unsigned flags = get_byte(reader);
+    unsigned flags = packed_get_byte(reader);
     decoded->due_ms = get_signed(reader);
     uint64_t partition = get_number(reader);
-    decoded->target = get_bytes(reader);
+    decoded->target = packed_get(reader);
     decoded->key = get_output(reader, flags & OUTPUT_KEY_MASK, row->record.key);
     decoded->value = get_output(reader, flags >> OUTPUT_VALUE_SHIFT & OUTPUT_KEY_MASK, row->record.value);
-    decoded->id = (flags & OUTPUT_ID) == 0 ? SPAN_ABSENT : get_bytes(reader);
+    decoded->id = (flags & OUTPUT_ID) == 0 ? SPAN_ABSENT : packed_get(reader);
     if ((flags & ~(unsigned)OUTPUT_ALL) != 0 || partition > (uint64_t)INT32_MAX + 1) {
         reader->ok = false;
         return;
@@ -326,10 +278,10 @@ static void get_decoded(struct reader *reader, struct row *row)
     decoded->partition = (int32_t)((int64_t)partition - 1);
 }
 
-static void get_refusal(struct reader *reader, struct refusal *refusal)
+static void get_refusal(struct packed_reader *reader, struct refusal *refusal)
 {
     uint64_t reason = get_number(reader);
-    struct span text = get_bytes(reader);
+    struct span text = packed_get(reader);
     if (reason == REFUSAL_NONE || reason >= REFUSAL_REASONS || text.data == NULL || text.length >= REFUSAL_TEXT_MAX) {
         reader->ok = false;
         return;
@@ -340,7 +292,7 @@ static void get_refusal(struct reader *reader, struct refusal *refusal)
 }
 
 /* A header takes two bytes at least. */
-static void get_headers(struct reader *reader, struct row *row)
+static void get_headers(struct packed_reader *reader, struct row *row)
 {
     uint64_t count = get_number(reader);
     if (count > reader->rest.length / 2) {
@@ -353,14 +305,14 @@ static void get_headers(struct reader *reader, struct row *row)
 
 bool row_decode(struct span bytes, struct row *row, struct error *error)
 {
-    struct reader reader = {bytes, true};
+    struct packed_reader reader = {bytes, true};
     struct row made = {0};
-    unsigned version = get_byte(&reader);
+    unsigned version = packed_get_byte(&reader);
     if (version > ROW_VERSION) {
         return error_set(error, ERROR_TOO_NEW, "a row of format %u: this version of tarry reads up to %d", version,
                          ROW_VERSION);
     }
-    unsigned flags = get_byte(&reader);
+    unsigned flags = packed_get_byte(&reader);
     made.refused = (flags & FLAG_REFUSED) != 0;
     get_record_start(&reader, version, flags, &made);
     made.decoded.root = made.root;
@@ -380,13 +332,12 @@ bool row_decode(struct span bytes, struct row *row, struct error *error)
 
 bool row_next_header(struct span *headers, struct record_header *header, bool *damaged)
 {
-    struct reader reader = {*headers, true};
+    struct packed_reader reader = {*headers, true};
     if (headers->length == 0) {
         return false;
     }
-    struct span name = get_bytes(&reader);
-    uint64_t length = get_number(&reader);
-    struct span value = length == 0 ? SPAN_ABSENT : get_raw(&reader, length - 1);
+    struct span name = packed_get(&reader);
+    struct span value = packed_get_optional(&reader);
     if (!reader.ok) {
         *damaged = true;
         return false;

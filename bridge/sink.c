@@ -50,11 +50,7 @@ void sink_close(struct sink *sink)
     sink_topic_free_all(sink);
     sink_transaction_close(sink);
     close_producers(sink);
-    for (size_t i = 0; i < sink->property_count; i++) {
-        free((void *)(uintptr_t)sink->properties[i].name); /* ours: only the struct calls them const */
-        free((void *)(uintptr_t)sink->properties[i].value);
-    }
-    free(sink->properties);
+    kafka_handle_properties_free(sink->properties, sink->property_count);
     free(sink->transactional_id);
     free(sink->instance);
     free(sink);

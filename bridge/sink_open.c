@@ -142,13 +142,8 @@ static void keep_options(struct sink *sink, const struct sink_options *options)
     if (options->transactional_id != NULL) {
         sink->transactional_id = memory_text(options->transactional_id, strlen(options->transactional_id));
     }
-    sink->properties = memory_new(options->property_count, sizeof *sink->properties);
+    sink->properties = kafka_handle_properties(options->properties, options->property_count);
     sink->property_count = options->property_count;
-    for (size_t i = 0; i < options->property_count; i++) {
-        const struct kafka_property *property = &options->properties[i];
-        sink->properties[i].name = memory_text(property->name, strlen(property->name));
-        sink->properties[i].value = memory_text(property->value, strlen(property->value));
-    }
 }
 
 static bool open_ways(struct sink *sink, struct error *error)

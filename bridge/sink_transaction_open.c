@@ -1,21 +1,9 @@
 /* Birth of the thread that does a transaction's waiting. */
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "bridge/sink_transaction_state.h"
-
-/* Signals are the other threads' business, from its first instruction on. */
-static bool start_thread(struct sink_transaction *transaction)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&transaction->thread, NULL, sink_transaction_thread, transaction->shared);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failure == 0;
-}
 
 bool sink_transaction_open(struct sink *sink, struct error *error)
 {
@@ -25,7 +13,7 @@ bool sink_transaction_open(struct sink *sink, struct error *error)
     made->turn = SINK_WAY_FIRST;
     made->copied_end = -1;
     made->number = 1; /* 0: a topic that was in none */
-    if (!start_thread(made)) {
+    if (!thread_start(&made->thread, sink_transaction_thread, made->shared)) {
         sink_transaction_shared_free(made->shared);
         free(made);
         return error_set(error, ERROR_SYSTEM, "no thread for transactions was to be had");

@@ -1,20 +1,16 @@
 /* What the owner and the thread share. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "bridge/sink_transaction_state.h"
 
 void sink_transaction_shared_wait(struct sink_transaction_shared *shared, int64_t timeout_ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t nanoseconds = until.tv_nsec + timeout_ms % 1000 * 1000000;
-    until.tv_sec += timeout_ms / 1000 + nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
+    struct timespec until = thread_moment(timeout_ms);
     pthread_cond_timedwait(&shared->changed, &shared->lock, &until);
 }
 
@@ -50,11 +46,7 @@ void sink_transaction_shared_free(struct sink_transaction_shared *shared)
 struct sink_transaction_shared *sink_transaction_shared_new(const struct sink *sink)
 {
     struct sink_transaction_shared *shared = memory_new(1, sizeof *shared);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&shared->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_condition(&shared->changed);
     pthread_mutex_init(&shared->lock, NULL);
     shared->id = memory_text(sink->transactional_id, strlen(sink->transactional_id));
     shared->wake_fd = sink->wake_fd;

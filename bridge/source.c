@@ -75,13 +75,8 @@ static void keep_options(struct source *source, const struct source_options *opt
 {
     source->group = memory_text(options->group, strlen(options->group));
     source->instance = memory_text(options->instance, strlen(options->instance));
-    source->properties = memory_new(options->property_count, sizeof *source->properties);
+    source->properties = kafka_handle_properties(options->properties, options->property_count);
     source->property_count = options->property_count;
-    for (size_t i = 0; i < options->property_count; i++) {
-        const struct kafka_property *property = &options->properties[i];
-        source->properties[i].name = memory_text(property->name, strlen(property->name));
-        source->properties[i].value = memory_text(property->value, strlen(property->value));
-    }
     for (size_t i = 0; i < options->topic_count; i++) {
         source_topic_intern(source, options->topics[i]);
     }
@@ -147,11 +142,7 @@ void source_close(struct source *source)
     kafka_handle_destroy(source->handle);
     source_read_wait(source, READER_END_MS);
     kafka_handle_destroy_end(asker, READER_END_MS);
-    for (size_t i = 0; i < source->property_count; i++) {
-        free((void *)(uintptr_t)source->properties[i].name); /* ours: only the struct calls them const */
-        free((void *)(uintptr_t)source->properties[i].value);
-    }
-    free(source->properties);
+    kafka_handle_properties_free(source->properties, source->property_count);
     free(source->group);
     free(source->instance);
     source_commit_free_deferred(source);

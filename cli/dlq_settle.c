@@ -8,6 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "cli/dlq_settle_batch.h"
 #include "ops/clock.h"
 #include "ops/signals.h"
@@ -156,11 +157,7 @@ struct dlq_settle *dlq_settle_new(const struct dlq_context *context, const struc
     settle->context = context;
     settle->most = most;
     settle->items = memory_new(most, sizeof *settle->items);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&settle->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    thread_condition(&settle->changed);
     (void)pthread_mutex_init(&settle->lock, NULL);
     /* Without a second thread there is no use in going on. */
     INVARIANT(pthread_create(&settle->thread, NULL, run, settle) == 0);

@@ -7,7 +7,7 @@
  *   parts 0: [key] [value] headers    else: bytes hash(8)
  *   checksum(8): XXH3 of all before
  *
- * Brackets: may be absent; how numbers and bytes stand: letter_bytes.h. The three times of `reason error ...` are -1 or moments from 1970 to the year 9999,
+ * Brackets: may be absent; how numbers and bytes stand: packed.h. The three times of `reason error ...` are -1 or moments from 1970 to the year 9999,
  * as others reckon with them; due and timestamp are what the record said, and may be anything.
  */
 #include "dlq/letter.h"
@@ -50,13 +50,13 @@ static bool bytes_of_id(uint8_t bytes[ID_BYTES], const char *id)
 void letter_id(char id[LETTER_ID_SIZE], struct span cluster, struct span group, const struct letter_origin *origin, uint64_t salt)
 {
     struct buffer named = buffer_new(SIZE_MAX);
-    letter_bytes_put_optional(&named, cluster);
-    letter_bytes_put_optional(&named, group);
-    letter_bytes_put_optional(&named, origin->topic);
-    letter_bytes_put_signed(&named, origin->partition);
-    letter_bytes_put_signed(&named, origin->offset);
-    letter_bytes_put_signed(&named, origin->timestamp_ms);
-    letter_bytes_put_number(&named, salt);
+    packed_put_optional(&named, cluster);
+    packed_put_optional(&named, group);
+    packed_put_optional(&named, origin->topic);
+    packed_put_signed(&named, origin->partition);
+    packed_put_signed(&named, origin->offset);
+    packed_put_signed(&named, origin->timestamp_ms);
+    packed_put_number(&named, salt);
     XXH128_canonical_t hash;
     XXH128_canonicalFromHash(&hash, XXH3_128bits(named.data, named.length));
     id_of_bytes(id, hash.digest);
@@ -76,20 +76,20 @@ void letter_message_id(const struct letter *letter, enum letter_state state, uin
 /* What a person or a consumer gave may be beyond: it is the nearest moment then, and not a letter that cannot be kept. */
 static void put_time(struct buffer *buffer, int64_t time_ms)
 {
-    letter_bytes_put_signed(buffer, time_ms < -1 ? -1 : time_ms > LETTER_TIME_LAST_MS ? LETTER_TIME_LAST_MS : time_ms);
+    packed_put_signed(buffer, time_ms < -1 ? -1 : time_ms > LETTER_TIME_LAST_MS ? LETTER_TIME_LAST_MS : time_ms);
 }
 
-static int64_t get_time(struct letter_bytes_reader *reader)
+static int64_t get_time(struct packed_reader *reader)
 {
-    return letter_bytes_get_signed(reader, -1, LETTER_TIME_LAST_MS);
+    return packed_get_signed(reader, -1, LETTER_TIME_LAST_MS);
 }
 
 static void put_failure(struct buffer *buffer, const struct letter *letter)
 {
-    letter_bytes_put_number(buffer, (uint64_t)letter->reason);
-    letter_bytes_put(buffer, letter->error);
-    letter_bytes_put_number(buffer, letter->attempt);
-    letter_bytes_put_number(buffer, letter->replays);
+    packed_put_number(buffer, (uint64_t)letter->reason);
+    packed_put(buffer, letter->error);
+    packed_put_number(buffer, letter->attempt);
+    packed_put_number(buffer, letter->replays);
     put_time(buffer, letter->first_failure_ms);
     put_time(buffer, letter->last_failure_ms);
     put_time(buffer, letter->not_before_ms);
@@ -97,25 +97,25 @@ static void put_failure(struct buffer *buffer, const struct letter *letter)
 
 static void put_places(struct buffer *buffer, const struct letter *letter)
 {
-    letter_bytes_put_optional(buffer, letter->target);
-    letter_bytes_put_signed(buffer, letter->target_partition);
-    letter_bytes_put(buffer, letter->origin.topic);
-    letter_bytes_put_signed(buffer, letter->origin.partition);
-    letter_bytes_put_signed(buffer, letter->origin.offset);
-    letter_bytes_put_signed(buffer, letter->origin.timestamp_ms);
-    letter_bytes_put_optional(buffer, letter->group);
-    letter_bytes_put_optional(buffer, letter->schedule_id);
-    letter_bytes_put_signed(buffer, letter->due_ms);
+    packed_put_optional(buffer, letter->target);
+    packed_put_signed(buffer, letter->target_partition);
+    packed_put(buffer, letter->origin.topic);
+    packed_put_signed(buffer, letter->origin.partition);
+    packed_put_signed(buffer, letter->origin.offset);
+    packed_put_signed(buffer, letter->origin.timestamp_ms);
+    packed_put_optional(buffer, letter->group);
+    packed_put_optional(buffer, letter->schedule_id);
+    packed_put_signed(buffer, letter->due_ms);
 }
 
 static void put_content(struct buffer *buffer, const struct letter *letter)
 {
-    letter_bytes_put_number(buffer, letter->parts);
+    packed_put_number(buffer, letter->parts);
     if (letter->parts == 0) {
         letter_record_put(buffer, &letter->record);
     } else {
-        letter_bytes_put_number(buffer, letter->parts_bytes);
-        letter_bytes_put_fixed(buffer, letter->parts_hash);
+        packed_put_number(buffer, letter->parts_bytes);
+        packed_put_fixed(buffer, letter->parts_hash);
     }
 }
 
@@ -140,7 +140,7 @@ bool letter_encode(struct buffer *buffer, const struct letter *letter, struct er
         return error_set(error, ERROR_INVALID, "letter %s: its error text or its headers would not read back", letter->id);
     }
     size_t start = buffer->length;
-    letter_bytes_put_number(buffer, LETTER_VERSION);
+    packed_put_number(buffer, LETTER_VERSION);
     buffer_add(buffer, id, ID_BYTES);
     put_failure(buffer, letter);
     put_places(buffer, letter);
@@ -148,51 +148,51 @@ bool letter_encode(struct buffer *buffer, const struct letter *letter, struct er
     return letter_record_finish(buffer, start, error);
 }
 
-static void get_failure(struct letter_bytes_reader *reader, struct letter *letter)
+static void get_failure(struct packed_reader *reader, struct letter *letter)
 {
-    uint64_t reason = letter_bytes_get_number(reader, UINT32_MAX);
+    uint64_t reason = packed_get_number(reader, UINT32_MAX);
     letter->reason = reason < LETTER_REASONS ? (enum letter_reason)reason : LETTER_REASON_UNKNOWN;
-    letter->error = letter_bytes_get(reader);
-    letter->attempt = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
-    letter->replays = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
+    letter->error = packed_get(reader);
+    letter->attempt = (uint32_t)packed_get_number(reader, UINT32_MAX);
+    letter->replays = (uint32_t)packed_get_number(reader, UINT32_MAX);
     letter->first_failure_ms = get_time(reader);
     letter->last_failure_ms = get_time(reader);
     letter->not_before_ms = get_time(reader);
     reader->ok = reader->ok && error_readable(letter->error);
 }
 
-static void get_places(struct letter_bytes_reader *reader, struct letter *letter)
+static void get_places(struct packed_reader *reader, struct letter *letter)
 {
-    letter->target = letter_bytes_get_optional(reader);
-    letter->target_partition = (int32_t)letter_bytes_get_signed(reader, INT32_MIN, INT32_MAX);
-    letter->origin.topic = letter_bytes_get(reader);
-    letter->origin.partition = (int32_t)letter_bytes_get_signed(reader, INT32_MIN, INT32_MAX);
-    letter->origin.offset = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
-    letter->origin.timestamp_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
-    letter->group = letter_bytes_get_optional(reader);
-    letter->schedule_id = letter_bytes_get_optional(reader);
-    letter->due_ms = letter_bytes_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->target = packed_get_optional(reader);
+    letter->target_partition = (int32_t)packed_get_signed(reader, INT32_MIN, INT32_MAX);
+    letter->origin.topic = packed_get(reader);
+    letter->origin.partition = (int32_t)packed_get_signed(reader, INT32_MIN, INT32_MAX);
+    letter->origin.offset = packed_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->origin.timestamp_ms = packed_get_signed(reader, INT64_MIN, INT64_MAX);
+    letter->group = packed_get_optional(reader);
+    letter->schedule_id = packed_get_optional(reader);
+    letter->due_ms = packed_get_signed(reader, INT64_MIN, INT64_MAX);
 }
 
-static void get_content(struct letter_bytes_reader *reader, struct letter *letter)
+static void get_content(struct packed_reader *reader, struct letter *letter)
 {
-    letter->parts = (uint32_t)letter_bytes_get_number(reader, UINT32_MAX);
+    letter->parts = (uint32_t)packed_get_number(reader, UINT32_MAX);
     if (letter->parts == 0) {
         letter_record_get(reader, &letter->record);
     } else {
-        letter->parts_bytes = letter_bytes_get_number(reader, UINT64_MAX);
-        letter->parts_hash = letter_bytes_get_fixed(reader);
+        letter->parts_bytes = packed_get_number(reader, UINT64_MAX);
+        letter->parts_hash = packed_get_fixed(reader);
     }
 }
 
 bool letter_decode(struct span bytes, struct letter *letter, struct error *error)
 {
-    struct letter_bytes_reader reader;
+    struct packed_reader reader;
     if (!letter_record_start(bytes, &reader, error)) {
         return false;
     }
     struct letter read = {0};
-    struct span id = letter_bytes_get_raw(&reader, ID_BYTES);
+    struct span id = packed_get_raw(&reader, ID_BYTES);
     if (id.data != NULL) {
         id_of_bytes(read.id, id.data);
     }

@@ -10,34 +10,34 @@
 
 void letter_record_put(struct buffer *buffer, const struct letter_record *record)
 {
-    letter_bytes_put_optional(buffer, record->key);
-    letter_bytes_put_optional(buffer, record->value);
-    letter_bytes_put(buffer, record->headers);
+    packed_put_optional(buffer, record->key);
+    packed_put_optional(buffer, record->value);
+    packed_put(buffer, record->headers);
 }
 
 bool letter_record_headers_readable(struct span headers)
 {
-    struct letter_bytes_reader reader = {headers, true};
+    struct packed_reader reader = {headers, true};
     while (reader.ok && reader.rest.length > 0) {
-        (void)letter_bytes_get(&reader);
-        (void)letter_bytes_get_optional(&reader);
+        (void)packed_get(&reader);
+        (void)packed_get_optional(&reader);
     }
     return reader.ok;
 }
 
 /* Headers are walked here once, so that nobody meets a damaged one later. */
-void letter_record_get(struct letter_bytes_reader *reader, struct letter_record *record)
+void letter_record_get(struct packed_reader *reader, struct letter_record *record)
 {
-    record->key = letter_bytes_get_optional(reader);
-    record->value = letter_bytes_get_optional(reader);
-    record->headers = letter_bytes_get(reader);
+    record->key = packed_get_optional(reader);
+    record->value = packed_get_optional(reader);
+    record->headers = packed_get(reader);
     reader->ok = reader->ok && letter_record_headers_readable(record->headers);
 }
 
 bool letter_record_finish(struct buffer *buffer, size_t start, struct error *error)
 {
     if (!buffer->full) {
-        letter_bytes_put_fixed(buffer, XXH3_64bits(buffer->data + start, buffer->length - start));
+        packed_put_fixed(buffer, XXH3_64bits(buffer->data + start, buffer->length - start));
     }
     if (buffer->full) {
         buffer->length = start;
@@ -46,10 +46,10 @@ bool letter_record_finish(struct buffer *buffer, size_t start, struct error *err
     return true;
 }
 
-bool letter_record_start(struct span bytes, struct letter_bytes_reader *reader, struct error *error)
+bool letter_record_start(struct span bytes, struct packed_reader *reader, struct error *error)
 {
-    *reader = (struct letter_bytes_reader){bytes, true};
-    uint64_t version = letter_bytes_get_number(reader, UINT8_MAX);
+    *reader = (struct packed_reader){bytes, true};
+    uint64_t version = packed_get_number(reader, UINT8_MAX);
     if (reader->ok && version > LETTER_VERSION) {
         return error_set(error, ERROR_TOO_NEW, "a letter of format %u: this version of tarry reads up to %d", (unsigned)version, LETTER_VERSION);
     }
@@ -58,8 +58,8 @@ bool letter_record_start(struct span bytes, struct letter_bytes_reader *reader, 
         return letter_record_damaged(bytes, error);
     }
     reader->rest.length -= checksum_bytes;
-    struct letter_bytes_reader checksum = {{bytes.data + bytes.length - checksum_bytes, checksum_bytes}, true};
-    if (letter_bytes_get_fixed(&checksum) != XXH3_64bits(bytes.data, bytes.length - checksum_bytes)) {
+    struct packed_reader checksum = {{bytes.data + bytes.length - checksum_bytes, checksum_bytes}, true};
+    if (packed_get_fixed(&checksum) != XXH3_64bits(bytes.data, bytes.length - checksum_bytes)) {
         return letter_record_damaged(bytes, error);
     }
     return true;
@@ -76,14 +76,14 @@ bool letter_encode_record(struct buffer *buffer, const struct letter_record *rec
         return error_set(error, ERROR_INVALID, "a record's headers would not read back");
     }
     size_t start = buffer->length;
-    letter_bytes_put_number(buffer, LETTER_VERSION);
+    packed_put_number(buffer, LETTER_VERSION);
     letter_record_put(buffer, record);
     return letter_record_finish(buffer, start, error);
 }
 
 bool letter_decode_record(struct span bytes, struct letter_record *record, struct error *error)
 {
-    struct letter_bytes_reader reader;
+    struct packed_reader reader;
     if (!letter_record_start(bytes, &reader, error)) {
         return false;
     }
@@ -98,8 +98,8 @@ bool letter_decode_record(struct span bytes, struct letter_record *record, struc
 
 void letter_add_header(struct buffer *headers, struct span name, struct span value)
 {
-    letter_bytes_put(headers, name);
-    letter_bytes_put_optional(headers, value);
+    packed_put(headers, name);
+    packed_put_optional(headers, value);
 }
 
 bool letter_next_header(struct span *headers, struct span *name, struct span *value)
@@ -107,9 +107,9 @@ bool letter_next_header(struct span *headers, struct span *name, struct span *va
     if (headers->length == 0) {
         return false;
     }
-    struct letter_bytes_reader reader = {*headers, true};
-    *name = letter_bytes_get(&reader);
-    *value = letter_bytes_get_optional(&reader);
+    struct packed_reader reader = {*headers, true};
+    *name = packed_get(&reader);
+    *value = packed_get_optional(&reader);
     *headers = reader.ok ? reader.rest : (struct span){headers->data, 0};
     return reader.ok;
 }

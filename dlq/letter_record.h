@@ -3,10 +3,10 @@
 #define TARRY_DLQ_LETTER_RECORD_H
 
 #include "dlq/letter.h"
-#include "dlq/letter_bytes.h"
+#include "base/packed.h"
 
 void letter_record_put(struct buffer *buffer, const struct letter_record *record);
-void letter_record_get(struct letter_bytes_reader *reader, struct letter_record *record);
+void letter_record_get(struct packed_reader *reader, struct letter_record *record);
 
 bool letter_record_headers_readable(struct span headers);
 
@@ -14,7 +14,7 @@ bool letter_record_headers_readable(struct span headers);
 bool letter_record_finish(struct buffer *buffer, size_t start, struct error *error);
 
 /* Checks version and checksum; the reader stands behind the version and ends before the checksum. */
-bool letter_record_start(struct span bytes, struct letter_bytes_reader *reader, struct error *error);
+bool letter_record_start(struct span bytes, struct packed_reader *reader, struct error *error);
 
 /* Sets ERROR_CORRUPT. */
 bool letter_record_damaged(struct span bytes, struct error *error);

@@ -8,25 +8,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "dlq/link_inner.h"
 
 #define RETRY_LEAST_MS 100
 #define RETRY_MOST_MS 2000
 #define CLOSE_MS 5000
 #define LOOK_MS 1000 /* how often a connection is looked at whose writing failed behind our back */
-
-static struct timespec after_ms(int64_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += (ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
 
 /* Under the lock: until the link changes, or that time. False: the time came. */
 static bool wait_until(struct link *link, const struct timespec *at)
@@ -37,7 +25,7 @@ static bool wait_until(struct link *link, const struct timespec *at)
 /* Under the lock: lets time pass before the next try, unless the end is asked for. */
 static void wait_before_retry(struct link *link, int64_t ms)
 {
-    struct timespec at = after_ms(ms);
+    struct timespec at = thread_moment(ms);
     while (!link->stop && wait_until(link, &at)) {
     }
 }
@@ -46,7 +34,7 @@ static void wait_before_retry(struct link *link, int64_t ms)
 static void watch(struct link *link, struct link_session *session)
 {
     while (!link->stop && !session->ended) {
-        struct timespec at = after_ms(LOOK_MS);
+        struct timespec at = thread_moment(LOOK_MS);
         if (!wait_until(link, &at)) {
             pthread_mutex_unlock(&link->lock);
             if (!link_session_alive(session)) {
@@ -97,11 +85,7 @@ static void *run(void *context)
 static struct link *new_link(void)
 {
     struct link *link = memory_new(1, sizeof *link);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&link->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_condition(&link->changed);
     pthread_mutex_init(&link->lock, NULL);
     return link;
 }
@@ -154,7 +138,7 @@ static bool newer(const struct link *link, uint64_t number)
 
 bool link_wait_after(struct link *link, uint64_t number, int64_t timeout_ms, struct error *error)
 {
-    struct timespec at = after_ms(timeout_ms < 0 ? 0 : timeout_ms);
+    struct timespec at = thread_moment(timeout_ms < 0 ? 0 : timeout_ms);
     pthread_mutex_lock(&link->lock);
     while (!newer(link, number) && wait_until(link, &at)) {
     }
@@ -198,7 +182,7 @@ void link_close(struct link *link)
     pthread_mutex_unlock(&link->lock);
     pthread_join(link->thread, NULL);
     /* the last callback of a closed connection may be under way */
-    struct timespec at = after_ms(CLOSE_MS);
+    struct timespec at = thread_moment(CLOSE_MS);
     pthread_mutex_lock(&link->lock);
     while (link->living > 0 && wait_until(link, &at)) {
     }

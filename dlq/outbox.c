@@ -1,23 +1,19 @@
 /* See outbox.h. */
 #include "dlq/outbox.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "dlq/outbox_state.h"
 
 static struct outbox *new_outbox(const struct outbox_options *options)
 {
     struct outbox *outbox = memory_new(1, sizeof *outbox);
     outbox->options = *options;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&outbox->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_condition(&outbox->changed);
     pthread_mutex_init(&outbox->lock, NULL);
     outbox_entry_list_init(&outbox->waiting);
     outbox_entry_list_init(&outbox->reports);
@@ -46,13 +42,7 @@ static void free_outbox(struct outbox *outbox)
 bool outbox_open(const struct outbox_options *options, struct outbox **outbox, struct error *error)
 {
     struct outbox *made = new_outbox(options);
-    sigset_t all; /* signals are the main thread's */
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&made->thread, NULL, outbox_thread_run, made);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed != 0) {
+    if (!thread_start(&made->thread, outbox_thread_run, made)) {
         free_outbox(made);
         return error_set(error, ERROR_SYSTEM, "no thread for the outbox: raise the limit of processes");
     }

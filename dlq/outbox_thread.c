@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "dlq/link_state.h"
 #include "dlq/outbox_state.h"
 
@@ -211,19 +212,8 @@ static void turn(struct outbox_thread *thread)
 static bool await_turn(const struct outbox_thread *thread)
 {
     struct outbox *outbox = thread->outbox;
-    int64_t wait_ms = LOOK_MS;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
     pthread_mutex_lock(&outbox->lock);
-    if (!outbox->status.ready) {
-        wait_ms = LINK_LOOK_MS;
-    }
-    at.tv_sec += wait_ms / 1000;
-    at.tv_nsec += (wait_ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
+    struct timespec at = thread_moment(outbox->status.ready ? LOOK_MS : LINK_LOOK_MS);
     int waited = 0;
     while (!outbox->stop && outbox->waiting.first == NULL && waited == 0) {
         waited = pthread_cond_timedwait(&outbox->changed, &outbox->lock, &at);

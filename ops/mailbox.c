@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "ops/clock.h"
 
 struct mailbox_ticket {
@@ -64,15 +65,6 @@ static void clear_fd(int fd)
     (void)!read(fd, &count, sizeof(count));
 }
 
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(condition, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
 struct mailbox *mailbox_new(size_t capacity, struct error *error)
 {
     assert(capacity > 0);
@@ -83,7 +75,7 @@ struct mailbox *mailbox_new(size_t capacity, struct error *error)
     mailbox->capacity = capacity;
     atomic_init(&mailbox->last_beat_ms, 0);
     (void)pthread_mutex_init(&mailbox->lock, NULL);
-    init_condition(&mailbox->answered);
+    thread_condition(&mailbox->answered);
     if (mailbox->fd < 0 || mailbox->answers_fd < 0) {
         (void)error_set(error, ERROR_SYSTEM, "cannot make an eventfd: %s", strerror(errno));
         mailbox_free(mailbox);
@@ -232,8 +224,7 @@ enum mailbox_state mailbox_state(struct mailbox_ticket *ticket)
 enum mailbox_state mailbox_wait(struct mailbox_ticket *ticket, int64_t timeout_ms)
 {
     struct mailbox *mailbox = ticket->mailbox;
-    int64_t end_ms = clock_mono().ms + timeout_ms;
-    struct timespec end = {.tv_sec = (time_t)(end_ms / 1000), .tv_nsec = (long)(end_ms % 1000) * 1000000};
+    struct timespec end = thread_moment(timeout_ms);
     lock(mailbox);
     int failure = 0;
     while (ticket->state == MAILBOX_WAITING && failure == 0) {

@@ -2,7 +2,6 @@
 #include "ops/redelivery.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "ops/clock.h"
 #include "ops/letter_options.h"
 #include "ops/redelivery_state.h"
@@ -41,14 +41,7 @@ bool redelivery_out_of_time(struct redelivery *redelivery)
 
 void redelivery_pause(struct redelivery *redelivery, int64_t timeout_ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += timeout_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = thread_moment(timeout_ms);
     pthread_mutex_lock(&redelivery->lock);
     bool active = redelivery->active;
     int result = 0;
@@ -211,20 +204,11 @@ static void take_config(struct redelivery *redelivery, const struct config *conf
     redelivery->place = (struct letter_sink_place){.group = redelivery->transactional_id, .topic = config->sources[0].topic, .partition = 0};
 }
 
-static void make_lock(struct redelivery *redelivery)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&redelivery->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&redelivery->lock, NULL);
-}
-
 static struct redelivery *make(const struct redelivery_options *options)
 {
     struct redelivery *made = memory_new(1, sizeof *made);
-    make_lock(made);
+    thread_condition(&made->changed);
+    pthread_mutex_init(&made->lock, NULL);
     take_config(made, options->config, options->owner);
     made->wake_fd = options->wake_fd;
     made->send_timeout_ms = options->send_timeout_ms > 0 ? options->send_timeout_ms : SEND_TIMEOUT_MS;
@@ -249,18 +233,6 @@ static void free_all(struct redelivery *redelivery)
     free(redelivery);
 }
 
-/* Signals are the other threads' business, from its first instruction on. */
-static bool start_thread(struct redelivery *redelivery)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&redelivery->thread, NULL, run, redelivery);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failure == 0;
-}
-
 bool redelivery_start(const struct redelivery_options *options, struct redelivery **redelivery, struct error *error)
 {
     struct redelivery *made = make(options);
@@ -270,7 +242,7 @@ bool redelivery_start(const struct redelivery_options *options, struct redeliver
         return false;
     }
     made->mailer = mailer_new(made->link, &made->streams);
-    if (!start_thread(made)) {
+    if (!thread_start(&made->thread, run, made)) {
         free_all(made);
         return error_set(error, ERROR_SYSTEM, "no thread for redelivery was to be had; raise the limit of processes (ulimit -u)");
     }

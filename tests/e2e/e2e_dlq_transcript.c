@@ -28,7 +28,7 @@
 #define EVENING_MS INT64_C(1584147600000)       /* 01:00 of it */
 #define INVOICE_BYTES 4000
 
-static struct replay_scene scene;
+static struct replay_scene *const scene = &replay_scene_shared;
 static struct buffer page;
 static char copy_id[LETTER_ID_SIZE]; /* of the edited copy: another one each time */
 
@@ -110,7 +110,7 @@ static void post_batch(const struct cause *cause, unsigned first, unsigned count
         fill(cause, first + i, &memories[i]);
         items[i] = (struct mailer_item){.letter = &memories[i].letter, .state = cause->state};
     }
-    mailer_post(scene.mailer, items, count, TIMEOUT_MS);
+    mailer_post(scene->mailer, items, count, TIMEOUT_MS);
     for (unsigned i = 0; i < count; i++) {
         if (items[i].result != MAILER_KEPT) {
             fail_msg("letter %u was not kept: %s", first + i, items[i].error);
@@ -192,7 +192,7 @@ static void replace_all(char *text, const char *what, char with)
 static void drop_folder(char *text)
 {
     char folder[512];
-    snprintf(folder, sizeof(folder), "%s/", scene.folder);
+    snprintf(folder, sizeof(folder), "%s/", scene->folder);
     for (char *at = strstr(text, folder); at != NULL; at = strstr(at, folder)) {
         memmove(at, at + strlen(folder), strlen(at + strlen(folder)) + 1);
     }
@@ -277,8 +277,8 @@ static void show(const char *words, int code, unsigned lines)
     char *text = memory_text(words, strlen(words));
     normalise(text);
     buffer_add_format(&page, "```\n$ tarry dlq %s\n", text);
-    add_output(scene.output, lines, code == 1);
-    add_output(scene.errors, lines, false);
+    add_output(scene->output, lines, code == 1);
+    add_output(scene->errors, lines, false);
     if (code != 0) {
         buffer_add_format(&page, "(exit status %d)\n", code);
     }
@@ -288,9 +288,9 @@ static void show(const char *words, int code, unsigned lines)
 
 static void run(const char *words, int code)
 {
-    int ended = replay_scene_wait(&scene, replay_scene_start(&scene, words));
+    int ended = replay_scene_wait(scene, replay_scene_start(scene, words));
     if (ended != code) {
-        fail_msg("tarry dlq %s ended with %d, not %d: %s%s", words, ended, code, scene.output, scene.errors);
+        fail_msg("tarry dlq %s ended with %d, not %d: %s%s", words, ended, code, scene->output, scene->errors);
     }
 }
 
@@ -306,14 +306,14 @@ static void type(const char *words, int code, unsigned lines)
 static void type_export(const char *filter, const char *file)
 {
     char words[1024];
-    snprintf(words, sizeof(words), "export %s -O %s/%s", filter, scene.folder, file);
+    snprintf(words, sizeof(words), "export %s -O %s/%s", filter, scene->folder, file);
     run(words, 0);
     show(words, 0, 5);
 }
 
 static void assert_records(const char *topic, size_t count)
 {
-    struct kafka_client_records records = replay_scene_records(&scene, topic);
+    struct kafka_client_records records = replay_scene_records(scene, topic);
     assert_int_equal(records.count, count);
     kafka_client_records_free(&records);
 }
@@ -340,7 +340,7 @@ static void make_the_missing_topic(void)
 {
     say("## `payments` was never made");
     say("It is made now. What would be done, and then it is done, slowly enough for those who read the topic:");
-    replay_scene_topic(&scene, "payments", 3, NULL);
+    replay_scene_topic(scene, "payments", 3, NULL);
     type("replay --target payments", 0, 10);
     assert_records("payments", 0);
     type("replay --target payments --rate 5000/s --execute", 0, 10);
@@ -352,15 +352,15 @@ static void try_too_early(void)
     static const char *const narrow[] = {"max.message.bytes=1000", NULL};
     say("## `invoices` takes larger records now, they say");
     say("Trust, but stop when a fifth fails again:");
-    replay_scene_topic(&scene, "invoices", 1, narrow);
+    replay_scene_topic(scene, "invoices", 1, narrow);
     type("replay --target invoices --rate 2000/s --stop-after 20% --execute", 1, 10);
     assert_records("invoices", 0);
-    assert_int_equal(replay_scene_parked(&scene), 27000);
+    assert_int_equal(replay_scene_parked(scene), 27000);
 }
 
 static void raise_the_limit(void)
 {
-    const char *const arguments[] = {"--bootstrap-server", kafka_broker_bootstrap(scene.kafka), "--alter", "--topic", "invoices", "--add-config",
+    const char *const arguments[] = {"--bootstrap-server", kafka_broker_bootstrap(scene->kafka), "--alter", "--topic", "invoices", "--add-config",
                                      "max.message.bytes=1000000", NULL};
     say("It had been raised on another cluster. None is lost: what failed again is parked again. Now it is raised here:");
     assert_int_equal(kafka_broker_run_tool("kafka.admin.ConfigCommand", arguments, NULL, NULL), 0);
@@ -375,9 +375,9 @@ static void clear_the_refused(void)
     type("list --reason bad_time --limit 2", 0, 10);
     type_export("--reason bad_time", "bad-times.jsonl");
     type("purge --reason bad_time", 0, 10);
-    assert_int_equal(replay_scene_parked(&scene), 7000);
+    assert_int_equal(replay_scene_parked(scene), 7000);
     type("purge --reason bad_time --execute", 0, 10);
-    assert_int_equal(replay_scene_parked(&scene), 1000);
+    assert_int_equal(replay_scene_parked(scene), 1000);
 }
 
 static void wait_for_monday(void)
@@ -386,13 +386,13 @@ static void wait_for_monday(void)
     say("Redelivering is of no use until then. Parked, they wait for a person:");
     type("park --target mail", 0, 10);
     type("park --target mail --execute", 0, 10);
-    assert_int_equal(replay_scene_waiting(&scene), 0);
-    assert_int_equal(replay_scene_parked(&scene), 4000);
+    assert_int_equal(replay_scene_waiting(scene), 0);
+    assert_int_equal(replay_scene_parked(scene), 4000);
 }
 
 static void find_copy_id(void)
 {
-    const char *found = strstr(scene.output, "\"id\":\"");
+    const char *found = strstr(scene->output, "\"id\":\"");
     assert_non_null(found);
     snprintf(copy_id, sizeof(copy_id), "%.*s", LETTER_ID_SIZE - 1, found + strlen("\"id\":\""));
 }
@@ -400,21 +400,21 @@ static void find_copy_id(void)
 static void mend_one(void)
 {
     char words[1024];
-    char *path = temp_path(scene.folder, "mended.json");
+    char *path = temp_path(scene->folder, "mended.json");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs("{\"order\": 0, \"amount\": 12.50}", file) >= 0);
     assert_int_equal(fclose(file), 0);
     say("## A value that nobody can read");
     say("One of them is urgent, and mended by hand; the others go to the team as a file, and stay until they have answered.");
-    replay_scene_topic(&scene, "audit", 1, NULL);
+    replay_scene_topic(scene, "audit", 1, NULL);
     snprintf(words, sizeof(words), "edit %s --value-file %s --set-header mended=yes --replace --execute", id_of(4, 0), path);
     run(words, 0);
     find_copy_id();
     show(words, 0, 2);
     snprintf(words, sizeof(words), "replay --id %s --execute", copy_id);
     type(words, 0, 10);
-    struct kafka_client_records records = replay_scene_records(&scene, "audit");
+    struct kafka_client_records records = replay_scene_records(scene, "audit");
     assert_int_equal(records.count, 1);
     assert_true(span_equals_text(records.items[0].record.value, "{\"order\": 0, \"amount\": 12.50}"));
     assert_string_equal(kafka_client_header_text(&records.items[0], "mended"), "yes");
@@ -428,7 +428,7 @@ static void go_home(void)
     say("## What is left, and what was done");
     type("reasons --by target", 0, 10);
     type("jobs", 0, 10);
-    assert_int_equal(replay_scene_parked(&scene), 3999);
+    assert_int_equal(replay_scene_parked(scene), 3999);
     page.length--; /* one line end at the end of the file */
 }
 
@@ -491,24 +491,10 @@ static void an_evening_on_call(void **state)
     buffer_free(&page);
 }
 
-static int open_scene(void **state)
-{
-    (void)state;
-    replay_scene_open(&scene);
-    return 0;
-}
-
-static int close_scene(void **state)
-{
-    (void)state;
-    replay_scene_close(&scene);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_evening_on_call),
     };
-    return cmocka_run_group_tests(tests, open_scene, close_scene);
+    return cmocka_run_group_tests(tests, replay_scene_fixture_open, replay_scene_fixture_close);
 }

@@ -319,3 +319,28 @@ int64_t replay_scene_number(const struct replay_scene *scene, const char *name)
     const char *found = strstr(scene->output, quoted);
     return found == NULL ? -1 : strtoll(found + strlen(quoted), NULL, 10);
 }
+
+/* ------------------------------------------------------------------------------------------------- fixtures */
+
+struct replay_scene replay_scene_shared;
+
+int replay_scene_fixture_open(void **state)
+{
+    (void)state;
+    replay_scene_open(&replay_scene_shared);
+    return 0;
+}
+
+int replay_scene_fixture_close(void **state)
+{
+    (void)state;
+    replay_scene_close(&replay_scene_shared);
+    return 0;
+}
+
+int replay_scene_fixture_empty(void **state)
+{
+    (void)state;
+    replay_scene_empty(&replay_scene_shared);
+    return 0;
+}

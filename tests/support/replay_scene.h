@@ -31,6 +31,12 @@ struct replay_scene {
     char *errors;
 };
 
+/* The one scene of a test program, and cmocka's fixtures for it: for the group, and before each test. */
+extern struct replay_scene replay_scene_shared;
+int replay_scene_fixture_open(void **state);
+int replay_scene_fixture_close(void **state);
+int replay_scene_fixture_empty(void **state);
+
 /* Starts all. The configuration has the source `delays` (default target out) and allows every target. */
 void replay_scene_open(struct replay_scene *scene);
 void replay_scene_close(struct replay_scene *scene);

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "dlq/letter_bytes.h"
+#include "base/packed.h"
 #include "dlq/letter_record.h"
 #include "dlq/letter_time.h"
 #include "support/sample_letter.h"
@@ -78,8 +78,8 @@ static struct buffer forged(const struct letter *letter, int64_t old_ms, int64_t
     struct buffer from = buffer_new(20);
     struct buffer to = buffer_new(20);
     struct buffer bytes = buffer_new(1 << 20);
-    letter_bytes_put_signed(&from, old_ms);
-    letter_bytes_put_signed(&to, new_ms);
+    packed_put_signed(&from, old_ms);
+    packed_put_signed(&to, new_ms);
     assert_int_equal(from.length, to.length);
     assert_true(letter_encode(&bytes, letter, NULL));
     uint8_t *place = memmem(bytes.data, bytes.length, from.data, from.length);
