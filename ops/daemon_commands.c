@@ -128,7 +128,7 @@ static void not_sent(struct daemon *daemon, const struct partition *partition, c
     daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
     in_flight_note(&daemon->in_flight, item, report->reason, report->error);
     daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
-        (struct input_delivery){item->lane, item->sequence, report->failure, report->target_hash};
+        (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = report->failure, .target_hash = report->target_hash};
 }
 
 static void deliver_row(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
@@ -338,6 +338,9 @@ static void carry_out(struct daemon *daemon, const struct command *command)
         break;
     case COMMAND_SLOT_LEFT:
         daemon_open_left(daemon, partition);
+        break;
+    case COMMAND_OUTCOME:
+    case COMMAND_STEERED:
         break;
     case COMMAND_STOPPED:
         daemon->stopped = true;

@@ -268,7 +268,7 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     if (partition != NULL && partition->gained && partition->epoch == item->epoch) {
         struct input *input =
             daemon_input(daemon, report->delivered ? INPUT_DELIVERED : INPUT_DELIVERY_FAILED, partition);
-        input->as.delivery = (struct input_delivery){item->lane, item->sequence, report->failure, report->target_hash};
+        input->as.delivery = (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = report->failure, .target_hash = report->target_hash};
     }
     in_flight_give(&daemon->in_flight, item);
 }

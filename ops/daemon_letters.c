@@ -319,7 +319,7 @@ static void take_report(struct daemon *daemon, const struct outbox_report *repor
     if (still_ours(daemon, item)) {
         const struct partition *partition = partitions_at(&daemon->partitions, item->slot);
         daemon_input(daemon, delivered ? INPUT_DELIVERED : INPUT_DELIVERY_FAILED, partition)->as.delivery =
-            (struct input_delivery){item->lane, item->sequence, DELIVERY_NO_LETTER, 0};
+            (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = DELIVERY_NO_LETTER, .target_hash = 0};
     }
     in_flight_give(&daemon->in_flight, item);
 }

@@ -141,6 +141,7 @@ struct daemon {
     bool copied;          /* copies are in the open or ending transaction, all of one partition */
     slot_index copied_slot;
     uint32_t copied_epoch;
+    struct copied_end copied_end; /* of the answer that is given with the next step */
     struct sink_transaction_result result; /* of the one that has ended, while end_at_ms counts */
     int64_t end_at_ms;    /* when to ask (again) where its copies end, monotonic; TIME_NEVER: nothing to ask */
     int64_t abort_told_ms; /* when an abort was last told of, monotonic; 0: never */

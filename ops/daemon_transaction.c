@@ -71,7 +71,7 @@ static void refuse(struct daemon *daemon, const struct command_transaction *comm
     }
     daemon->spoilt = false;
     daemon->copied = false;
-    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){command->number, TRANSACTION_ABORTED, 0};
+    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){.number = command->number, .result = TRANSACTION_ABORTED};
 }
 
 void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command)
@@ -142,10 +142,13 @@ static void tell(struct daemon *daemon, const struct sink_transaction_result *re
 
 static void hand_over(struct daemon *daemon, const struct sink_transaction_result *result)
 {
+    bool copied = daemon->copied;
     daemon->copied = false;
     daemon->end_at_ms = TIME_NEVER;
+    daemon->copied_end = (struct copied_end){daemon->copied_slot, daemon->copied_epoch, result->copied_end};
     daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
-        (struct input_transaction){daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, result->copied_end};
+        (struct input_transaction){daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, &daemon->copied_end,
+                                   result->committed && copied};
 }
 
 /* Its copies are there and nobody said where: below the high watermark of now. */

@@ -78,7 +78,7 @@ void lanes_frontier(const struct lanes *lanes, const struct metadata *metadata, 
     for (uint16_t i = 0; i < metadata->lane_count; i++) {
         lane_index lane;
         if (lanes_find(lanes, metadata->lanes[i].name, &lane)) {
-            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){lane, metadata->lanes[i].frontier};
+            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .frontier = metadata->lanes[i].frontier};
         }
     }
 }

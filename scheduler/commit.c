@@ -76,7 +76,7 @@ static void fill(const struct slot *slot,
             frontier->committed_offset = mine->live.cut;
         }
         if (!stands_at(mine, shared)) {
-            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){lane, *mine};
+            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .frontier = *mine};
         }
     }
     if (frontier->committed_offset == INT64_MAX) {

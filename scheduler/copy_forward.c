@@ -12,6 +12,7 @@
 #include "scheduler/frontier.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
+#include "scheduler/transaction.h"
 #include "scheduler/slot.h"
 
 #define WAIT_MAX_MS 60000
@@ -308,7 +309,7 @@ static void end_moved(struct core *core, struct slot *slot)
 void copy_forward_answered(struct core *core, struct slot *slot, const struct input_transaction *answer, struct now now)
 {
     struct copy *copy = &slot->copy;
-    marks_reappended(&slot->marks, answer->result == TRANSACTION_COMMITTED ? answer->copied_end : 0);
+    marks_reappended(&slot->marks, transaction_copied_end(answer, slot));
     if (answer->result == TRANSACTION_COMMITTED) {
         end_moved(core, slot);
         copy->rows_max = copy->rows_max * 2 < core->options.copy_rows_max ? copy->rows_max * 2 : core->options.copy_rows_max;

@@ -11,9 +11,12 @@
 #include "scheduler/copy_forward.h"
 #include "scheduler/core_state.h"
 #include "scheduler/delivery.h"
+#include "scheduler/lane_limit.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
+#include "scheduler/reappend.h"
 #include "scheduler/slot.h"
+#include "scheduler/steer.h"
 #include "scheduler/transaction.h"
 #include "scheduler/window.h"
 
@@ -117,6 +120,15 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
         break;
     case INPUT_RETENTION:
         copy_forward_below(slot, input->as.retention.offset);
+        break;
+    case INPUT_REAPPENDED:
+        reappend_note(slot, &input->as.reappended);
+        break;
+    case INPUT_STEER:
+        steer_take(core, slot, &input->as.steer);
+        break;
+    case INPUT_LANE_PAUSE:
+        lane_limit_pause(core, slot, &input->as.lane_pause);
         break;
     case INPUT_SLOT_GAINED:
     case INPUT_SINK_ROOM:

@@ -23,7 +23,9 @@ struct core_lane_options {
     uint32_t max_in_flight;       /* taken and not yet passed by the acknowledged prefix (with exactly_once: sent and not yet reported on, as the
                                      transaction has its own bound), all slots together: 1 to 1,000,000 */
     uint64_t max_in_flight_bytes; /* in bytes of rows, of all that was taken and is not passed; one record of each slot is always let through */
+    uint32_t rate_per_s;          /* deliveries in a second at most, all slots together; 0: no such limit. Bursts: what it lets through in 100 ms */
     bool paused;
+    bool decides;                 /* the lane of what is undecided (R10): its "deliveries" are decisions, no target's */
 };
 
 struct core_options {
@@ -88,6 +90,9 @@ enum input_kind {
     INPUT_COMMIT_DONE,
     INPUT_TRANSACTION_DONE,
     INPUT_RETENTION,
+    INPUT_REAPPENDED,
+    INPUT_STEER,
+    INPUT_LANE_PAUSE,
     INPUT_STOP,
 };
 
@@ -121,6 +126,10 @@ struct input_record {
     uint32_t crc;
     int64_t root;    /* of a re-append: offset of the record that a person wrote (R4), below its own; else -1. Read only of records with an id */
     bool cancel;     /* no event: what is pending with this id is done with (R5); due, lane and bytes are unset */
+    bool conditional; /* if-exists: reject, not decided yet (R10): due since ever, in a lane that decides. It acts on nothing, and its id finds it not */
+    int64_t dedupe_ms;     /* > 0: refuses ids whose last event came due within this time before timestamp_ms (dedupe.h); 0: no such rule, -1: not of this record
+                              (a recurrence whose first due time is not known) */
+    int64_t dedupe_due_ms; /* the due time that counts for that: of a conditional record the wanted one */
     struct record_id id;       /* RECORD_ID_NONE: of no schedule */
     struct stored_event found; /* with an id: the pending event of that id as the last written checkpoint knows it; offset -1: none. Looked up when
                                   no INPUT_CHECKPOINT_DONE is still to be given that is older than the look-up's answer */
@@ -129,6 +138,16 @@ struct input_record {
 /* Everything below `offset` has been handed over (end of partition, control records, or nothing there). */
 struct input_position {
     int64_t offset;
+};
+
+/* Why a record is written again (R4). */
+enum copy_why {
+    COPY_FORWARD, /* as it is: the log from C on grows too long (R6) */
+    COPY_LATER,   /* its letter could not be kept */
+    COPY_NEXT,    /* a recurrence fired: its next occurrence, which the shell works out; none: nothing is written */
+    COPY_DECIDED, /* it was undecided (R10): the shell asks core_decide once more, and writes it with its due time, or nothing */
+    COPY_MOVED,   /* a person wants it at another time */
+    COPY_PAUSED,  /* a person wants it to wait until told otherwise */
 };
 
 enum delivery_failure {
@@ -146,6 +165,9 @@ struct input_delivery {
     uint64_t sequence;
     enum delivery_failure failure; /* INPUT_DELIVERY_FAILED only */
     uint64_t target_hash;          /* of the topic's name; counts for DELIVERY_UNKNOWN_TOPIC only */
+    bool again;                    /* INPUT_DELIVERED, at least once: the record goes on as a re-append (its next occurrence, or what was decided of it), in one transaction
+                                      with the frontier that passes it: COMMAND_COPY follows. With exactly_once the shell has written that already (INPUT_REAPPENDED) */
+    enum copy_why why;             /* of `again`: COPY_NEXT or COPY_DECIDED */
 };
 
 /* Some rows of a bucket, in offset order, as COMMAND_SCAN asked for. */
@@ -190,17 +212,51 @@ enum transaction_result {
     TRANSACTION_ABORTED,   /* surely: nothing of it is there */
 };
 
+/* Where the re-appends of one slot end: the greatest offset that one of them got, and 1. */
+struct copied_end {
+    slot_index slot;
+    uint32_t epoch;
+    int64_t end;
+};
+
 /* The end of the transaction of that number, known for certain (R9: until then nothing else of these partitions is begun). All reports on its
  * deliveries were stepped before, or are in the same step before it. */
 struct input_transaction {
     uint64_t number;
     enum transaction_result result;
-    int64_t copied_end; /* with copies, committed: the greatest offset that one of them got, and 1 */
+    const struct copied_end *ends; /* committed: of each slot that has re-appends in it; borrowed for the step */
+    size_t end_count;
 };
 
 /* Records below `offset` come near the topic's retention: what is pending there is copied forward (R6). */
 struct input_retention {
     int64_t offset;
+};
+
+/* The shell has written a re-append of a record of this slot into the transaction that is open or ending: given with the step that follows. */
+struct input_reappended {
+    struct record_id id; /* of the schedule, RECORD_ID_NONE: none */
+    int64_t offset;      /* of the record that was written again */
+};
+
+/* What a person wants of one schedule. */
+enum steer_verb {
+    STEER_MOVE,  /* due_ms: at another time (reschedule, run now, resume) */
+    STEER_PAUSE, /* not before it is moved */
+};
+
+struct input_steer {
+    uint64_t token;   /* comes back with the answer */
+    enum steer_verb verb;
+    int64_t due_ms;
+    struct record_id id;
+    struct stored_event found; /* as in input_record */
+};
+
+/* The lane stands still in this partition, or goes on: kept in F, so that it survives restarts and takeovers. */
+struct input_lane_pause {
+    lane_index lane;
+    bool paused;
 };
 
 enum commit_result {
@@ -222,6 +278,9 @@ struct input {
         enum commit_result commit;
         struct input_transaction transaction;
         struct input_retention retention;
+        struct input_reappended reappended;
+        struct input_steer steer;
+        struct input_lane_pause lane_pause;
     } as;
 };
 /* INPUT_SLOT_LEAVING: the partition will be given up: nothing new is taken; when nothing is in flight a last commit is made, then
@@ -241,6 +300,8 @@ enum command_kind {
     COMMAND_COMMIT,
     COMMAND_COPY,
     COMMAND_TRANSACTION,
+    COMMAND_OUTCOME,
+    COMMAND_STEERED,
     COMMAND_SLOT_LEFT,
     COMMAND_STOPPED,
 };
@@ -259,10 +320,12 @@ struct command_deliver {
 };
 
 /* Write this row again to the end of its own partition, in the transaction whose command follows (R4). It carries its root and its root's
- * timestamp. No answer of its own: what cannot be written has the transaction aborted. ref as in command_deliver. */
+ * timestamp. No answer of its own when it is written; what cannot be written has the transaction aborted. ref as in command_deliver. */
 struct command_copy {
     lane_index lane;
-    int64_t due_ms; /* to be due then: key.due_ms, or later when its letter could not be kept */
+    enum copy_why why;
+    uint64_t sequence; /* of COPY_NEXT and COPY_DECIDED: if it can never be written (its own fault), INPUT_DELIVERY_FAILED with DELIVERY_FAULT says so before the end of the transaction */
+    int64_t due_ms; /* to be due then. COPY_LATER: to be looked at then. Unset: COPY_NEXT, COPY_DECIDED, COPY_PAUSED */
     struct key key;
     row_ref ref;
     struct bucket_id bucket;
@@ -285,6 +348,42 @@ struct command_transaction {
     size_t slot_count;
 };
 
+/* What became of a control, or of a record that a control or a rule ended: final. Each control of a person (a cancel; an event with an id that found one pending) gets one. */
+enum outcome {
+    OUTCOME_CANCELLED, /* the event is ended and never goes out */
+    OUTCOME_REPLACED,
+    OUTCOME_TOO_LATE,  /* the event went out: its delivery was under way. Of a recurrence that was this occurrence: OUTCOME_SKIPPED tells of the next */
+    OUTCOME_NOT_FOUND, /* a cancel, and nothing was pending */
+    OUTCOME_DUPLICATE, /* the record at event_offset was let fall: its id came due within the source's dedupe */
+    OUTCOME_SKIPPED,   /* a re-append at event_offset was ended by a newer control, or by an event of a greater root (control_offset -1: not known) */
+    OUTCOME_COUNT,
+};
+
+struct command_outcome {
+    enum outcome outcome;
+    int64_t control_offset; /* -1: none */
+    int64_t event_offset;   /* -1: none */
+    int64_t event_due_ms;   /* as its key has it */
+    bool by_cancel;         /* the control is a cancel, else an event that replaces */
+};
+
+enum steer_result {
+    STEER_DONE,
+    STEER_NOT_FOUND,
+    STEER_TOO_LATE, /* its delivery is under way */
+    STEER_MOVING,   /* its re-append is not read back yet: ask again with the next step in which something was read */
+    STEER_BUSY,     /* too many of this partition are under way: ask again later */
+    STEER_FAILED,   /* it could not be written again, three times */
+    STEER_STOPPED,  /* the partition is being given up, or another topic stands there: ask its owner */
+};
+
+/* Answer to INPUT_STEER; exactly one. */
+struct command_steered {
+    uint64_t token;
+    enum steer_result result;
+    int64_t due_ms; /* that it had; of STEER_DONE and STEER_TOO_LATE */
+};
+
 /* Read rows of a bucket. Answer: INPUT_ROWS; the answers of a queue and purpose come in the order of its commands. */
 struct command_scan {
     struct bucket_id bucket;
@@ -305,6 +404,8 @@ struct command {
         const struct partition_frontier *frontier; /* COMMAND_COMMIT; valid until the next step */
         struct command_copy copy;
         struct command_transaction transaction; /* slot and epoch of the command are unset */
+        struct command_outcome outcome;
+        struct command_steered steered;
     } as;
 };
 
@@ -331,6 +432,17 @@ struct core_deadline {
 };
 struct core_deadline core_next_deadline(const struct core *core);
 
+/* What is decided of a conditional record (R10). */
+enum decision {
+    DECISION_ACCEPT,
+    DECISION_REJECT, /* an event of its id is pending */
+    DECISION_DROP,   /* a newer control of its id was read: that one counts */
+};
+
+/* Decides about the conditional record at `offset`, which the core has told to deliver (in a lane that decides) or to copy (COPY_DECIDED). Asked while commands are
+ * carried out, at most once for each such command. `found` as in input_record. An accepted id counts as pending from now on. O(1) on the average. */
+enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t offset, const struct stored_event *found);
+
 /* ------------------------------------------------------------------------------------------- what it knows */
 
 struct core_queue_stats {
@@ -343,6 +455,7 @@ struct core_queue_stats {
     int64_t next_due_ms;     /* least due that is not taken, TIME_NEVER: none (bucket precision when on disk) */
     int64_t last_due_ms;     /* greatest (bucket precision) */
     bool held;               /* waits after failures */
+    bool paused;             /* by INPUT_LANE_PAUSE, or as F had it when the slot was gained */
 };
 
 struct core_slot_stats {
@@ -360,6 +473,10 @@ struct core_slot_stats {
     uint64_t copied;         /* events copied forward */
     uint64_t postponed;      /* events written again with a later due time, as their letters could not be kept */
     uint64_t skipped;        /* re-appends that a mark ended */
+    uint64_t duplicates;     /* records that the dedupe rule let fall */
+    uint64_t moved;          /* events that a person moved or paused */
+    uint32_t dedupe_ids;     /* kept for the dedupe rule */
+    uint32_t moving;         /* ids whose re-append is not read back yet */
     uint32_t marks;
 };
 

@@ -178,7 +178,7 @@ void postpone_answered(struct core *core, struct slot *slot, const struct input_
     bool committed = answer->result == TRANSACTION_COMMITTED;
     bool explained = core->options.exactly_once && core->transaction.explained; /* else no delivery belongs to it */
     bool blamed = !committed && !explained;
-    marks_reappended(&slot->marks, committed ? answer->copied_end : 0);
+    marks_reappended(&slot->marks, transaction_copied_end(answer, slot));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {

@@ -254,6 +254,16 @@ void transaction_turn(struct core *core, struct now now, bool hungry)
 
 /* ---------------------------------------------------------------------------------------------- its answer */
 
+int64_t transaction_copied_end(const struct input_transaction *answer, const struct slot *slot)
+{
+    for (size_t i = 0; i < answer->end_count && answer->result == TRANSACTION_COMMITTED; i++) {
+        if (answer->ends[i].slot == slot->index && answer->ends[i].epoch == slot->epoch) {
+            return answer->ends[i].end;
+        }
+    }
+    return 0;
+}
+
 static void queue_committed(struct core *core, struct queue *queue)
 {
     if (queue_has_part(queue)) {

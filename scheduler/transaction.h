@@ -41,4 +41,7 @@ int64_t transaction_deadline(const struct core *core);
 
 void transaction_free(struct core *core);
 
+/* Where the re-appends of the slot end, 0: nothing of it was written, or it was aborted. O(slots of the answer). */
+int64_t transaction_copied_end(const struct input_transaction *answer, const struct slot *slot);
+
 #endif

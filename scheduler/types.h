@@ -121,6 +121,7 @@ struct anchor {
 /* What a commit says of one partition. Lanes without an entry stand at `shared`. */
 struct frontier_lane {
     lane_index lane;
+    bool paused; /* by a person: it stands still until told otherwise */
     struct frontier frontier;
 };
 

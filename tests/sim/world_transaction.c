@@ -329,9 +329,25 @@ static void note_output(struct world_instance *instance, const struct world_outp
     slot->notes[output->record->index].failed = !committed;
 }
 
+/* Keeps the greatest end of each slot. Returns how many there are. */
+static size_t note_end(struct copied_end *ends, size_t count, const struct world_copy *copy)
+{
+    size_t i = 0;
+    while (i < count && ends[i].slot != (slot_index)copy->slot) {
+        i++;
+    }
+    if (i == count) {
+        ends[count++] = (struct copied_end){(slot_index)copy->slot, copy->epoch, 0};
+    }
+    ends[i].end = copy->to->offset >= ends[i].end ? copy->to->offset + 1 : ends[i].end;
+    return count;
+}
+
 static void know(struct world *world, struct world_instance *instance, struct world_transaction *transaction)
 {
-    int64_t copied_end = -1;
+    struct copied_end *ends = memory_new(WORLD_PARTITIONS_MAX, sizeof(*ends));
+    size_t end_count = 0;
+    world_shell_own(instance, ends);
     for (size_t i = 0; i < transaction->output_count; i++) {
         note_output(instance, &transaction->outputs[i], transaction->committed);
     }
@@ -345,7 +361,7 @@ static void know(struct world *world, struct world_instance *instance, struct wo
                 world_letters_back(slot);
             }
         }
-        copied_end = copy->to->offset >= copied_end ? copy->to->offset + 1 : copied_end;
+        end_count = note_end(ends, end_count, copy);
     }
     for (size_t i = 0; transaction->committed && i < transaction->offset_count; i++) {
         const struct world_offsets *offsets = &transaction->offsets[i];
@@ -357,7 +373,7 @@ static void know(struct world *world, struct world_instance *instance, struct wo
     world_say(world, "  transaction %llu: %s", (unsigned long long)transaction->core_number,
               transaction->committed ? "committed" : "aborted");
     world_shell_input(instance, INPUT_TRANSACTION_DONE, 0, 0)->as.transaction = (struct input_transaction){
-        transaction->core_number, transaction->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, copied_end};
+        transaction->core_number, transaction->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, ends, end_count};
     instance->transaction = NULL;
     if (transaction->markers_left == 0) {
         forget(world, transaction);

@@ -140,8 +140,9 @@ void core_case_committed(struct core_case *test)
 void core_case_transacted(struct core_case *test, enum transaction_result result, int64_t copied_end)
 {
     assert(test->transaction != 0);
+    test->copied = (struct copied_end){0, test->gained.epoch, copied_end};
     core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction =
-        (struct input_transaction){test->transaction, result, copied_end};
+        (struct input_transaction){test->transaction, result, &test->copied, copied_end > 0};
     test->transaction = 0;
 }
 

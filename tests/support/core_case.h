@@ -36,6 +36,7 @@ struct core_case {
     bool answered;            /* core_case_settle has answered them */
     const struct checkpoint_plan *plan; /* under way; NULL: none */
     uint64_t transaction;               /* to be answered; 0: none */
+    struct copied_end copied;           /* of the answer that is given with the next step */
     uint64_t released;
     uint64_t steps;
     struct core_case_row rows[CORE_CASE_ROWS]; /* the store's, in offset order */

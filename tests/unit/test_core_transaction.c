@@ -483,7 +483,7 @@ static void test_answers_of_another_number_are_let_pass(void **state)
     core_case_step(test);
     core_case_delivered(test, 0, 0);
     for (uint64_t number = 0; number < 4; number += 2) {
-        core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){number, TRANSACTION_COMMITTED, 0};
+        core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){.number = number, .result = TRANSACTION_COMMITTED};
     }
     core_case_record(test, 1, 0, 0);
     core_case_step(test);
@@ -492,13 +492,13 @@ static void test_answers_of_another_number_are_let_pass(void **state)
     core_case_transacted(test, TRANSACTION_COMMITTED, 0);
     core_case_step(test);
     core_case_expect_delivers(test, 1, 2);
-    core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){1, TRANSACTION_COMMITTED, 0};
+    core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){.number = 1, .result = TRANSACTION_COMMITTED};
     core_case_step(test);
     assert_int_equal(core_case_queue(test, 0).pending, 1);
     core_case_delivered(test, 0, 1);
     core_case_transacted(test, TRANSACTION_COMMITTED, 0);
     for (int i = 0; i < 3; i++) { /* once more than once */
-        core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){2, TRANSACTION_ABORTED, 0};
+        core_case_input(test, INPUT_TRANSACTION_DONE)->as.transaction = (struct input_transaction){.number = 2, .result = TRANSACTION_ABORTED};
     }
     core_case_record(test, 2, 0, 0);
     core_case_step(test);

@@ -92,8 +92,8 @@ static struct partition_frontier sample_frontier(void)
 {
     struct partition_frontier frontier = {.committed_offset = 30, .low_offset = 10, .anchor = {39, 5, 6}};
     frontier.shared = (struct frontier_pair){{100, 2}, 40};
-    frontier.lanes[0] = (struct frontier_lane){3, frontier_of((struct frontier_pair){{90, 1}, 30})};
-    frontier.lanes[1] = (struct frontier_lane){0, frontier_of((struct frontier_pair){{80, 1}, 35})};
+    frontier.lanes[0] = (struct frontier_lane){.lane = 3, .frontier = frontier_of((struct frontier_pair){{90, 1}, 30})};
+    frontier.lanes[1] = (struct frontier_lane){.lane = 0, .frontier = frontier_of((struct frontier_pair){{80, 1}, 35})};
     assert_true(frontier_step_back(&frontier.lanes[1].frontier));
     frontier.lane_count = 2;
     return frontier;
