@@ -1,17 +1,20 @@
 #include "bridge/decode.h"
 
+#include <inttypes.h>
+
 #include "bridge/decimal.h"
+#include "bridge/decode_recurrence.h"
 #include "bridge/due.h"
 #include "bridge/json_text.h"
 #include "bridge/refusal.h"
+#include "bridge/time_text.h"
 
-#define ID_MAX 4096
 #define TARGET_MAX 249
 
 /* Texts that an envelope wrote with escapes, unescaped: they have no place in the record. One of each per thread is
  * enough, since what decode_record returns is valid until its next call (bridge/decode.h). */
 static _Thread_local struct {
-    uint8_t id[ID_MAX];
+    uint8_t id[DECODE_ID_MAX];
     uint8_t target[TARGET_MAX];
 } unescaped;
 
@@ -147,29 +150,52 @@ static void decide_key(const struct findings *findings, struct decoded *made)
 static bool find_field_id(const struct findings *findings, struct span *id)
 {
     const struct json_scan_value *field = &findings->envelope.fields[ENVELOPE_ID];
-    return field->kind == JSON_SCAN_STRING && field_text(field, unescaped.id, ID_MAX, id);
+    return field->kind == JSON_SCAN_STRING && field_text(field, unescaped.id, DECODE_ID_MAX, id);
+}
+
+/* Where the id stands: a header, the envelope, or (a habit of some dialects) the record's key. *fits is false of an envelope's that cannot be one. */
+static const char *find_id(const struct findings *findings, struct span *id, bool *fits)
+{
+    *fits = true;
+    if (dialect_given(&findings->controls, DIALECT_ID)) {
+        *id = findings->controls.headers[DIALECT_ID].value;
+        return "the header tarry-id";
+    }
+    if (envelope_has(&findings->envelope, ENVELOPE_ID)) {
+        *fits = find_field_id(findings, id);
+        return "the envelope's id";
+    }
+    if (findings->controls.id_from_key && findings->record->key.data != NULL) {
+        *id = findings->record->key;
+        return "the record's key, which is its id in this dialect,";
+    }
+    return NULL;
 }
 
 static bool decide_id(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
-    bool fits = true;
-    bool header = dialect_given(&findings->controls, DIALECT_ID);
-    if (header) {
-        made->id = findings->controls.headers[DIALECT_ID].value;
-    } else if (envelope_has(&findings->envelope, ENVELOPE_ID)) {
-        fits = find_field_id(findings, &made->id);
-    } else {
+    bool fits;
+    const char *place = find_id(findings, &made->id, &fits);
+    if (place == NULL || (fits && made->id.length >= 1 && made->id.length <= DECODE_ID_MAX)) {
         return true;
     }
-    if (!fits || made->id.length == 0 || made->id.length > ID_MAX) {
-        made->id = SPAN_ABSENT;
-        if (findings->root.decided && !header) {
-            return true; /* that field was no id when the record was accepted */
-        }
-        return refusal_set(refusal, REFUSAL_BAD_ID, "the id (tarry-id, or the envelope's) must have 1 to %d bytes",
-                           ID_MAX);
+    made->id = SPAN_ABSENT;
+    if (findings->root.decided && !dialect_given(&findings->controls, DIALECT_ID)) {
+        return true; /* that field was no id when the record was accepted */
     }
-    return true;
+    return refusal_set(refusal, REFUSAL_BAD_ID, "%s must have 1 to %d bytes", place, DECODE_ID_MAX);
+}
+
+/* Who is to be found again must have a name. */
+static bool check_id(const struct decoded *made, struct refusal *refusal)
+{
+    if (made->id.data != NULL) {
+        return true;
+    }
+    if (made->recurrence.kind != DECODE_RECURRENCE_NONE) {
+        return refusal_set(refusal, REFUSAL_BAD_ID, "a record that comes again has no id, and nobody could ever cancel it: give header tarry-id");
+    }
+    return !made->conditional || refusal_set(refusal, REFUSAL_BAD_ID, "tarry-if-exists: reject asks about an id, and there is none: give header tarry-id");
 }
 
 static bool decide_value(const struct findings *findings, struct decoded *made, struct refusal *refusal)
@@ -216,6 +242,13 @@ static struct record base_of(const struct findings *findings)
     return base;
 }
 
+static bool check_until(const struct decoded *made, struct refusal *refusal)
+{
+    const struct decoded_recurrence *recurrence = &made->recurrence;
+    return recurrence->kind == DECODE_RECURRENCE_NONE || recurrence->until_ms < 0 || made->due_ms <= recurrence->until_ms ||
+           refusal_set(refusal, REFUSAL_BAD_SCHEDULE, "tarry-until is before the first firing, at %" PRId64 ": it would never fire", made->due_ms);
+}
+
 static bool decide_due(const struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     if (findings->root.decided) {
@@ -223,7 +256,93 @@ static bool decide_due(const struct findings *findings, struct decoded *made, st
         return true;
     }
     const struct record base = base_of(findings);
-    return due_decide(findings->rules, &base, &findings->controls, &findings->envelope, &made->due_ms, refusal);
+    return due_decide(findings->rules, &base, &findings->controls, &findings->envelope, &made->recurrence, &made->due_ms, refusal) &&
+           check_until(made, refusal);
+}
+
+/* The record's own place, or of a re-append that of the record which a person wrote. */
+static void spread(const struct findings *findings, struct decoded *made)
+{
+    int64_t offset = made->root >= 0 ? made->root : findings->record->offset;
+    if (!findings->root.decided && made->due_ms != DUE_SINCE_EVER) {
+        made->due_ms += decode_spread_offset_ms(findings->rules, made->id, findings->record->partition, offset);
+        made->due_ms = made->due_ms > TIME_TEXT_LAST_MS ? TIME_TEXT_LAST_MS : made->due_ms;
+    }
+}
+
+/* --- what else is asked for --- */
+
+static bool decide_recurrence(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    bool decided = findings->root.decided;
+    if (!decode_recurrence_read(findings->rules, &findings->controls, decided, &made->recurrence, refusal)) {
+        return false;
+    }
+    if (decided && made->recurrence.kind != DECODE_RECURRENCE_NONE) {
+        made->recurrence.runs = decode_runs(findings->record);
+    }
+    return true;
+}
+
+static bool decide_expiry(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    return !dialect_given(&findings->controls, DIALECT_EXPIRES) ||
+           due_read_moment(&findings->controls, DIALECT_EXPIRES, &made->expires_ms, refusal);
+}
+
+static bool decide_condition(const struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    const struct record_header *header = &findings->controls.headers[DIALECT_IF_EXISTS];
+    if (dialect_given(&findings->controls, DIALECT_IF_EXISTS)) {
+        made->conditional = span_equals_text(header->value, "reject");
+        if (!made->conditional && !span_equals_text(header->value, "replace")) {
+            return refusal_set(refusal, REFUSAL_UNSUPPORTED, "header %s is %s: give \"replace\" or \"reject\"", refusal_show(header->name).text,
+                               refusal_show(header->value).text);
+        }
+    }
+    made->undecided = made->conditional || made->due_ms == DUE_SINCE_EVER;
+    return true;
+}
+
+static bool is_cancel(const struct findings *findings)
+{
+    if (findings->root.decided) {
+        return false;
+    }
+    return dialect_given(&findings->controls, DIALECT_ACTION) ? findings->controls.cancel
+                                                              : findings->controls.null_is_cancel && findings->record->value.data == NULL;
+}
+
+/* Only the id counts: what else stands in the record may be whatever it likes. */
+static bool decide_cancel(struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    struct refusal unreadable;
+    const struct record *record = findings->record;
+    made->action = DECODE_CANCEL;
+    if (findings->rules->envelope && record->value.data != NULL && !envelope_read(findings->rules, record->value, &findings->envelope, &unreadable)) {
+        findings->envelope = (struct envelope){0};
+    }
+    if (!decide_id(findings, made, refusal)) {
+        return false;
+    }
+    return made->id.data != NULL || refusal_set(refusal, REFUSAL_BAD_ID, "a cancel names no id: give header tarry-id (or what the dialect has for it)");
+}
+
+static bool decide_schedule(struct findings *findings, struct decoded *made, struct refusal *refusal)
+{
+    if (!decide_body(findings, made, refusal) || !decide_recurrence(findings, made, refusal) || !decide_due(findings, made, refusal) ||
+        !decide_target(findings, made, refusal) || !decide_partition(findings, made, refusal) || !decide_id(findings, made, refusal) ||
+        !decide_expiry(findings, made, refusal) || !decide_condition(findings, made, refusal) || !check_id(made, refusal)) {
+        return false;
+    }
+    decide_key(findings, made);
+    spread(findings, made);
+    return true;
+}
+
+static bool is_paused(const struct findings *findings)
+{
+    return findings->root.offset >= 0 && decode_not_before(findings->record) == TIME_TEXT_LAST_MS;
 }
 
 bool decode_record(const struct decode_rules *rules,
@@ -232,27 +351,23 @@ bool decode_record(const struct decode_rules *rules,
                    struct refusal *refusal)
 {
     struct findings findings = {.rules = rules, .record = record};
-    struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT};
+    struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT, .expires_ms = -1};
+    made.recurrence = decode_recurrence_none();
     if (!decode_root(record, &findings.root, refusal)) {
         return false;
     }
     made.root = findings.root.offset;
     made.root_timestamp_ms = findings.root.timestamp_ms;
-    unsigned ignored = findings.root.decided ? DIALECT_WHEN_AND_WHERE : 0;
-    if (rules->dialect_tarry && !dialect_read(record, ignored, &findings.controls, refusal)) {
+    if (!dialect_read(rules, record, findings.root.decided, &findings.controls, refusal) ||
+        !(is_cancel(&findings) ? decide_cancel(&findings, &made, refusal) : decide_schedule(&findings, &made, refusal))) {
         return false;
     }
-    if (!decide_body(&findings, &made, refusal) || !decide_due(&findings, &made, refusal) ||
-        !decide_target(&findings, &made, refusal) || !decide_partition(&findings, &made, refusal) ||
-        !decide_id(&findings, &made, refusal)) {
-        return false;
-    }
-    decide_key(&findings, &made);
+    made.paused = is_paused(&findings);
     *decoded = made;
     return true;
 }
 
 bool decode_is_control_header(struct span name)
 {
-    return dialect_owns(name);
+    return dialect_owned(NULL, 0, name);
 }

@@ -1,5 +1,5 @@
 /*
- * From a record to "what, when, where": control headers (dialect `tarry`) and the JSON envelope.
+ * From a record to "what, when, where": control headers (of the dialects that are on, dialect.h) and the JSON envelope.
  *
  * Pure: no clock, no I/O. The due time follows from the record alone (absolute, or its Kafka timestamp plus a
  * delay), so that reading it again gives the same. Rules and their exact words: docs/semantics.md. What does not
@@ -10,8 +10,15 @@
 
 #include <stdbool.h>
 
+#include "bridge/dialect.h"
 #include "bridge/record.h"
 #include "bridge/target.h"
+
+#define DECODE_ID_MAX 4096          /* bytes of an id */
+#define DECODE_CRON_MAX 256         /* bytes of a cron expression */
+#define DECODE_ZONE_MAX 64          /* bytes of a zone's name */
+#define DECODE_EVERY_LEAST_MS 1000  /* of tarry-every */
+#define DECODE_COUNT_MOST 1000000000000 /* of tarry-count, and of tarry-runs */
 
 enum refusal_reason {
     REFUSAL_NONE,
@@ -31,6 +38,7 @@ enum refusal_reason {
     REFUSAL_UNKNOWN_TARGET,     /* at delivery: the topic does not exist after its grace */
     REFUSAL_UNDELIVERABLE,      /* at delivery: the broker will never take this record there */
     REFUSAL_BAD_ROOT,           /* header tarry-root is not one that tarry wrote (R4) */
+    REFUSAL_BAD_SCHEDULE,       /* tarry-cron, -every, -tz or -count is none, or dates that never come */
     REFUSAL_REASONS,            /* count; rows keep the numbers above, so new ones come last */
 };
 
@@ -40,7 +48,7 @@ const char *refusal_name(enum refusal_reason reason);
 #define REFUSAL_TEXT_MAX 256
 
 /* Raised when the same record and rules come to mean another due time, lane or target: part of the fingerprint (R8). */
-#define DECODE_VERSION 1
+#define DECODE_VERSION 2
 
 struct refusal {
     enum refusal_reason reason;
@@ -54,7 +62,10 @@ struct decode_route {
 
 /* One source's rules, compiled from the configuration; borrowed strings outlive it. */
 struct decode_rules {
-    bool dialect_tarry;
+    const struct dialect *const *dialects; /* those that are on, DIALECTS_MAX at most, in any order; they outlive the rules */
+    size_t dialect_count;
+    const char *topic;   /* the source's, for the offset of spread; NULL: "" */
+    int64_t spread_ms;   /* 0: none. First due times are moved by 0 to spread_ms - 1, decode_spread_offset_ms */
     bool envelope;
     bool envelope_whole; /* send the whole envelope out instead of its payload */
     /* Names of the envelope's fields, different from each other. NULL: the default, the word after "field_". */
@@ -74,22 +85,51 @@ struct decode_rules {
     const struct target_list *targets; /* never NULL */
 };
 
+enum decode_action {
+    DECODE_SCHEDULE,
+    DECODE_CANCEL, /* only the id counts: whatever of that id stands below in the partition is to end */
+};
+
+enum decode_recurrence_kind {
+    DECODE_RECURRENCE_NONE,
+    DECODE_RECURRENCE_EVERY,
+    DECODE_RECURRENCE_CRON,
+};
+
+/* What makes an event come again. Texts are bounded and printable; what they mean (a cron expression with dates that come, a zone that exists) is
+ * for scheduler/cron.h and zone.h to say, and REFUSAL_BAD_SCHEDULE if they do not. */
+struct decoded_recurrence {
+    enum decode_recurrence_kind kind;
+    int64_t every_ms; /* DECODE_EVERY_LEAST_MS and more; 0 of a cron */
+    struct span cron; /* 1 to DECODE_CRON_MAX printable bytes of ASCII; absent of an every */
+    struct span zone; /* 1 to DECODE_ZONE_MAX of A-Z a-z 0-9 _ + / -; absent: UTC */
+    int64_t until_ms; /* no occurrence after it; -1: none */
+    int64_t count;    /* firings at most; 0: no limit */
+    int64_t runs;     /* firings done, of a decided re-append (tarry-runs); else 0 */
+};
+
 /* What a record asks for. Spans borrow from the record or the rules; an id or target that the envelope wrote with
  * escapes borrows from a buffer of the calling thread, valid until that thread's next decode_record. */
 struct decoded {
-    int64_t due_ms;
-    struct span target; /* topic name */
+    enum decode_action action; /* of a CANCEL only id, key, value, root and root_timestamp_ms are filled: due 0, target absent, lane 0 */
+    int64_t due_ms;            /* of an undecided one what is wanted: DUE_SINCE_EVER of a cron without a first firing */
+    struct span target;        /* topic name */
     lane_index lane;
     int32_t partition; /* -1: let the partitioner choose */
     struct span key;   /* to go out with */
     struct span value; /* to go out with: the record's own, the payload's exact bytes, or the envelope */
-    struct span id;    /* tarry-id as given; absent: none */
+    struct span id;    /* 1 to DECODE_ID_MAX bytes as given; absent: none */
     int64_t root;      /* of a re-append: offset of the record that a person wrote, below its own (R4). -1: no re-append */
     int64_t root_timestamp_ms; /* of a re-append: the root's, from which its times count. -1: it had none, or no re-append */
+    int64_t expires_ms;        /* not to be delivered from then on; -1: whenever */
+    struct decoded_recurrence recurrence;
+    bool conditional; /* only if its id is not pending, and that is not decided yet (R10); then it has an id */
+    bool undecided;   /* conditional, or a cron without a first firing (R10). Never of a re-append that says what was decided */
+    bool paused;      /* a re-append that is not looked at until it is moved: its tarry-not-before is TIME_TEXT_LAST_MS */
 };
 
-/* Decodes. True: *decoded is filled. False: *refusal says why, *decoded is untouched. O(size of the record). Any
- * thread. A re-append that says what was decided keeps its due time and target whatever the rules are now (R6), except that a target must be
+/* Decodes. True: *decoded is filled. False: *refusal says why, *decoded is untouched. O(size of the record); a header of no dialect costs a few
+ * nanoseconds. Any thread. A re-append that says what was decided keeps its due time and target whatever the rules are now (R6), except that a target must be
  * allowed now: anybody can write the header, so it must not open what the allow list shuts. */
 bool decode_record(const struct decode_rules *rules,
                    const struct record *record,
@@ -115,7 +155,16 @@ bool decode_root(const struct record *record, struct decode_root *root, struct r
  * its letter could not be kept (ms; the greatest of more than one). DUE_SINCE_EVER: no such header, or none that reads. O(headers). Any thread. */
 int64_t decode_not_before(const struct record *record);
 
-/* True for names that are ours and do not go out: every "tarry-" header and "delay_ms". */
+/* Firings done when a decided re-append was written: header tarry-runs, tarry's own. 0: none such, or none that reads. The greatest of more than one.
+ * O(headers). Any thread. */
+int64_t decode_runs(const struct record *record);
+
+/* By how much first due times, and each next occurrence, of that record are moved (rules->spread_ms): 0 to spread_ms - 1, always the same for the same
+ * id, or for the same topic, partition and offset when `id` is absent. Offset: of the record that a person wrote. Only rules->topic and spread_ms
+ * are read. O(length of id). Any thread. */
+int64_t decode_spread_offset_ms(const struct decode_rules *rules, struct span id, int32_t partition, int64_t offset);
+
+/* True for names that are ours, whatever dialects are on, and do not go out: every "tarry-" header and "delay_ms". */
 bool decode_is_control_header(struct span name);
 
 /* A hash of everything in the rules that decides due time, lane or target (R8). Stable between runs and machines,

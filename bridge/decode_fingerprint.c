@@ -118,11 +118,46 @@ static void add_envelope(uint64_t *sum, const struct decode_rules *rules)
     add_number(sum, sum_routes(rules));
 }
 
+static uint64_t hash_entry(const struct dialect_entry *entry)
+{
+    uint64_t sum = 0;
+    add_text(&sum, entry->header);
+    add_number(&sum, (uint64_t)entry->field);
+    add_number(&sum, (uint64_t)entry->form);
+    return sum;
+}
+
+/* What it is called and the order of its entries decide nothing; nor does a remedy. */
+static uint64_t hash_dialect(const struct dialect *dialect)
+{
+    uint64_t entries = 0;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < dialect->count; i++) {
+        entries += hash_entry(&dialect->entries[i]);
+    }
+    add_number(&sum, entries);
+    add_text(&sum, dialect->prefix);
+    add_number(&sum, dialect->id_from_key);
+    add_number(&sum, dialect->null_is_cancel);
+    return sum;
+}
+
+/* Added up, so that their order does not matter. */
+static uint64_t sum_dialects(const struct decode_rules *rules)
+{
+    uint64_t sum = rules->dialect_count;
+    for (size_t i = 0; i < rules->dialect_count; i++) {
+        sum += hash_dialect(rules->dialects[i]);
+    }
+    return sum;
+}
+
 uint64_t decode_fingerprint(const struct decode_rules *rules)
 {
     uint64_t sum = 0;
     add_number(&sum, DECODE_VERSION);
-    add_number(&sum, rules->dialect_tarry);
+    add_number(&sum, sum_dialects(rules));
+    add_number(&sum, (uint64_t)rules->spread_ms);
     add_envelope(&sum, rules);
     add_text(&sum, rules->default_target);
     add_number(&sum, (uint64_t)rules->max_delay_ms);

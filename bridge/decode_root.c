@@ -7,6 +7,7 @@
 
 #define NAME "tarry-root"
 #define NOT_BEFORE "tarry-not-before"
+#define RUNS "tarry-runs"
 #define PARTS_MAX 5
 
 static bool refuse(struct span value, const char *what, struct refusal *refusal)
@@ -100,15 +101,26 @@ bool decode_root(const struct record *record, struct decode_root *root, struct r
     return true;
 }
 
-int64_t decode_not_before(const struct record *record)
+/* The greatest number up to `most` that a header of that name says; `least` if there is none greater. */
+static int64_t greatest_of(const struct record *record, const char *name, int64_t least, int64_t most)
 {
-    int64_t latest_ms = DUE_SINCE_EVER;
+    int64_t greatest = least;
     for (size_t i = 0; i < record->header_count; i++) {
-        int64_t at_ms;
-        if (span_equals_text(record->headers[i].name, NOT_BEFORE) && decimal_parse(record->headers[i].value, &at_ms) == DECIMAL_READ &&
-            at_ms <= TIME_TEXT_LAST_MS && at_ms > latest_ms) {
-            latest_ms = at_ms;
+        int64_t number;
+        if (span_equals_text(record->headers[i].name, name) && decimal_parse(record->headers[i].value, &number) == DECIMAL_READ && number <= most &&
+            number > greatest) {
+            greatest = number;
         }
     }
-    return latest_ms;
+    return greatest;
+}
+
+int64_t decode_not_before(const struct record *record)
+{
+    return greatest_of(record, NOT_BEFORE, DUE_SINCE_EVER, TIME_TEXT_LAST_MS);
+}
+
+int64_t decode_runs(const struct record *record)
+{
+    return greatest_of(record, RUNS, 0, DECODE_COUNT_MOST);
 }

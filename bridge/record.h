@@ -20,6 +20,7 @@ struct record {
     const struct record_header *headers; /* in order, repeats and all */
     size_t header_count;
     int64_t offset;
+    int32_t partition; /* of its topic */
     int64_t timestamp_ms; /* -1 when timestamp is NONE */
     enum record_timestamp timestamp;
 };

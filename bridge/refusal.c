@@ -23,6 +23,7 @@ static const char *const names[REFUSAL_REASONS] = {
     [REFUSAL_UNKNOWN_TARGET] = "unknown_target",
     [REFUSAL_UNDELIVERABLE] = "undeliverable",
     [REFUSAL_BAD_ROOT] = "bad_root",
+    [REFUSAL_BAD_SCHEDULE] = "bad_schedule",
 };
 
 const char *refusal_name(enum refusal_reason reason)

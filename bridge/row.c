@@ -1,34 +1,7 @@
 #include "bridge/row.h"
 
 #include "base/packed.h"
-#include "bridge/refusal.h"
-
-/*
- * version(1) flags(1) offset timestamp [root root_timestamp] [key] [value]
- *   accepted: output(1) due partition+1 target [key] [value] [id]
- *   refused:  reason text
- * header_count, then for each header: name, value
- *
- * Numbers and bytes as in base/packed.h; a header's value may be absent. Key and value are written once: what goes out is mostly they,
- * or a part of the value.
- */
-enum {
-    FLAG_REFUSED = 1,
-    FLAG_KEY = 2,
-    FLAG_VALUE = 4,
-    FLAG_TIMESTAMP_SHIFT = 3, /* two bits: enum record_timestamp */
-    FLAG_ROOT = 32, /* version 2 */
-    FLAGS_OF_1 = 0x1F,
-    FLAGS_ALL = 0x3F,
-};
-
-enum { OUTPUT_SAME, OUTPUT_NULL, OUTPUT_PART, OUTPUT_OWN };
-enum {
-    OUTPUT_KEY_MASK = 3,
-    OUTPUT_VALUE_SHIFT = 2,
-    OUTPUT_ID = 16,
-    OUTPUT_ALL = 0x1F,
-};
+#include "bridge/row_format.h"
 
 /* Writes to `to`, or only counts when that is NULL. */
 struct writer {
@@ -108,11 +81,55 @@ static void put_output(struct writer *writer, unsigned output, struct span own, 
     }
 }
 
+static unsigned extras_of(const struct decoded *decoded)
+{
+    const struct decoded_recurrence *recurrence = &decoded->recurrence;
+    unsigned has = (decoded->expires_ms > 0 ? HAS_EXPIRY : 0U) | (decoded->conditional ? IS_CONDITIONAL : 0U) |
+                   (decoded->undecided ? IS_UNDECIDED : 0U) | (decoded->paused ? IS_PAUSED : 0U);
+    if (recurrence->kind == DECODE_RECURRENCE_NONE) {
+        return has;
+    }
+    return has | (recurrence->kind == DECODE_RECURRENCE_CRON ? HAS_CRON : HAS_EVERY) | (recurrence->zone.data == NULL ? 0U : HAS_ZONE) |
+           (recurrence->until_ms > 0 ? HAS_UNTIL : 0U);
+}
+
+static void put_extras(struct writer *writer, const struct decoded *decoded)
+{
+    const struct decoded_recurrence *recurrence = &decoded->recurrence;
+    unsigned has = extras_of(decoded);
+    put_byte(writer, has);
+    if ((has & HAS_EXPIRY) != 0) {
+        put_signed(writer, decoded->expires_ms);
+    }
+    if ((has & HAS_EVERY) != 0) {
+        put_signed(writer, recurrence->every_ms);
+    }
+    if ((has & HAS_CRON) != 0) {
+        put_bytes(writer, recurrence->cron);
+    }
+    if ((has & HAS_ZONE) != 0) {
+        put_bytes(writer, recurrence->zone);
+    }
+    if ((has & HAS_UNTIL) != 0) {
+        put_signed(writer, recurrence->until_ms);
+    }
+    if ((has & (HAS_EVERY | HAS_CRON)) != 0) {
+        put_signed(writer, recurrence->count);
+        put_signed(writer, recurrence->runs);
+    }
+}
+
+/* The earliest format that can hold it. */
+static unsigned version_of(const struct decoded *decoded, unsigned flags)
+{
+    return (flags & FLAG_EXTRAS) != 0 ? 3 : decoded->root >= 0 ? 2 : 1;
+}
+
 static void put_record_start(struct writer *writer, const struct record *record, const struct decoded *decoded, unsigned flags)
 {
     flags |= (record->key.data == NULL ? 0U : FLAG_KEY) | (record->value.data == NULL ? 0U : FLAG_VALUE) |
              (unsigned)record->timestamp << FLAG_TIMESTAMP_SHIFT | (decoded->root < 0 ? 0U : FLAG_ROOT);
-    put_byte(writer, decoded->root < 0 ? 1 : ROW_VERSION);
+    put_byte(writer, version_of(decoded, flags));
     put_byte(writer, flags);
     put_signed(writer, record->offset);
     put_signed(writer, record->timestamp_ms);
@@ -152,6 +169,9 @@ static void put_decoded(struct writer *writer, const struct record *record, cons
     if (decoded->id.data != NULL) {
         put_bytes(writer, decoded->id);
     }
+    if (extras_of(decoded) != 0) {
+        put_extras(writer, decoded);
+    }
 }
 
 static void put_row(struct writer *writer,
@@ -159,7 +179,7 @@ static void put_row(struct writer *writer,
                     const struct decoded *decoded,
                     const struct refusal *refusal)
 {
-    put_record_start(writer, record, decoded, refusal == NULL ? 0 : FLAG_REFUSED);
+    put_record_start(writer, record, decoded, refusal != NULL ? FLAG_REFUSED : extras_of(decoded) != 0 ? FLAG_EXTRAS : 0U);
     if (refusal == NULL) {
         put_decoded(writer, record, decoded);
     } else {
@@ -202,132 +222,6 @@ bool row_encode_refused(struct buffer *buffer,
     (void)decode_root(record, &root, &unreadable);
     const struct decoded of_root = {.root = root.offset, .root_timestamp_ms = root.timestamp_ms};
     return append(buffer, record, &of_root, refusal, error);
-}
-
-/* --- reading --- */
-
-static uint64_t get_number(struct packed_reader *reader)
-{
-    return packed_get_number(reader, UINT64_MAX);
-}
-
-static int64_t get_signed(struct packed_reader *reader)
-{
-    return packed_get_signed(reader, INT64_MIN, INT64_MAX);
-}
-
-static struct span get_part(struct packed_reader *reader, struct span own)
-{
-    uint64_t from = get_number(reader);
-    uint64_t length = get_number(reader);
-    if (own.data == NULL || from > own.length || length > own.length - from) {
-        reader->ok = false;
-        return SPAN_ABSENT;
-    }
-    return (struct span){own.data + from, (size_t)length};
-}
-
-static struct span get_output(struct packed_reader *reader, unsigned output, struct span own)
-{
-    switch (output) {
-    case OUTPUT_SAME:
-        return own;
-    case OUTPUT_NULL:
-        return SPAN_ABSENT;
-    case OUTPUT_PART:
-        return get_part(reader, own);
-    default:
-        return packed_get(reader);
-    }
-}
-
-static void get_record_start(struct packed_reader *reader, unsigned version, unsigned flags, struct row *row)
-{
-    struct record *record = &row->record;
-    unsigned timestamp = flags >> FLAG_TIMESTAMP_SHIFT & 3;
-    if ((flags & ~(unsigned)(version < 2 ? FLAGS_OF_1 : FLAGS_ALL)) != 0 || timestamp > RECORD_TIMESTAMP_APPEND) {
-        reader->ok = false;
-    }
-    record->timestamp = (enum record_timestamp)timestamp;
-    record->offset = get_signed(reader);
-    record->timestamp_ms = get_signed(reader);
-    row->root = row->root_timestamp_ms = -1;
-    if ((flags & FLAG_ROOT) != 0) {
-        row->root = get_signed(reader);
-        row->root_timestamp_ms = get_signed(reader);
-        reader->ok = reader->ok && row->root >= 0 && row->root < record->offset && row->root_timestamp_ms >= -1;
-    }
-    record->key = (flags & FLAG_KEY) == 0 ? SPAN_ABSENT : packed_get(reader);
-    record->value = (flags & FLAG_VALUE) == 0 ? SPAN_ABSENT : packed_get(reader);
-}
-
-static void get_decoded(struct packed_reader *reader, struct row *row)
-{
-    struct decoded *decoded = &row->decoded;
-    unsigned flags = packed_get_byte(reader);
-    decoded->due_ms = get_signed(reader);
-    uint64_t partition = get_number(reader);
-    decoded->target = packed_get(reader);
-    decoded->key = get_output(reader, flags & OUTPUT_KEY_MASK, row->record.key);
-    decoded->value = get_output(reader, flags >> OUTPUT_VALUE_SHIFT & OUTPUT_KEY_MASK, row->record.value);
-    decoded->id = (flags & OUTPUT_ID) == 0 ? SPAN_ABSENT : packed_get(reader);
-    if ((flags & ~(unsigned)OUTPUT_ALL) != 0 || partition > (uint64_t)INT32_MAX + 1) {
-        reader->ok = false;
-        return;
-    }
-    decoded->partition = (int32_t)((int64_t)partition - 1);
-}
-
-static void get_refusal(struct packed_reader *reader, struct refusal *refusal)
-{
-    uint64_t reason = get_number(reader);
-    struct span text = packed_get(reader);
-    if (reason == REFUSAL_NONE || reason >= REFUSAL_REASONS || text.data == NULL || text.length >= REFUSAL_TEXT_MAX) {
-        reader->ok = false;
-        return;
-    }
-    refusal->reason = (enum refusal_reason)reason;
-    memcpy(refusal->text, text.data, text.length);
-    refusal->text[text.length] = '\0';
-}
-
-/* A header takes two bytes at least. */
-static void get_headers(struct packed_reader *reader, struct row *row)
-{
-    uint64_t count = get_number(reader);
-    if (count > reader->rest.length / 2) {
-        reader->ok = false;
-        return;
-    }
-    row->record.header_count = (size_t)count;
-    row->headers = reader->rest;
-}
-
-bool row_decode(struct span bytes, struct row *row, struct error *error)
-{
-    struct packed_reader reader = {bytes, true};
-    struct row made = {0};
-    unsigned version = packed_get_byte(&reader);
-    if (version > ROW_VERSION) {
-        return error_set(error, ERROR_TOO_NEW, "a row of format %u: this version of tarry reads up to %d", version,
-                         ROW_VERSION);
-    }
-    unsigned flags = packed_get_byte(&reader);
-    made.refused = (flags & FLAG_REFUSED) != 0;
-    get_record_start(&reader, version, flags, &made);
-    made.decoded.root = made.root;
-    made.decoded.root_timestamp_ms = made.root_timestamp_ms;
-    if (made.refused) {
-        get_refusal(&reader, &made.refusal);
-    } else {
-        get_decoded(&reader, &made);
-    }
-    get_headers(&reader, &made);
-    if (!reader.ok || version == 0) {
-        return error_set(error, ERROR_CORRUPT, "a row of %zu bytes does not read back", bytes.length);
-    }
-    *row = made;
-    return true;
 }
 
 bool row_next_header(struct span *headers, struct record_header *header, bool *damaged)

@@ -12,9 +12,10 @@
 #include "base/error.h"
 #include "bridge/decode.h"
 
-#define ROW_VERSION 2 /* the latest; a row is written in the earliest that can hold it: 1, or 2 for re-appends */
+/* The latest; a row is written in the earliest that can hold it: 1; 2 for re-appends; 3 for what expires, comes again, is undecided or paused. */
+#define ROW_VERSION 3
 
-/* Appends the row of an accepted record. ERROR_FULL: the buffer's bound. */
+/* Appends the row of an accepted record that is to be scheduled: controls (DECODE_CANCEL) have none. ERROR_FULL: the buffer's bound. */
 bool row_encode(struct buffer *buffer, const struct record *record, const struct decoded *decoded, struct error *error);
 
 /* Appends the row of a refused record (R10: due since ever; leaves as a dead letter). Its root is read from the record's headers. */
@@ -27,7 +28,7 @@ bool row_encode_refused(struct buffer *buffer,
 struct row {
     bool refused;
     struct refusal refusal; /* refused only */
-    struct record record;   /* headers is NULL here: walk them with row_next_header */
+    struct record record;   /* headers is NULL here: walk them with row_next_header; partition is not kept: 0 */
     struct decoded decoded; /* accepted only; lane is not kept in the row: 0 */
     struct span headers;    /* encoded headers */
     int64_t root;           /* as in struct decoded, of refused rows too; -1: no re-append */

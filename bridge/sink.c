@@ -86,6 +86,7 @@ static bool send_alone(struct sink *sink, const rd_kafka_message_t *message)
 static void fill(const rd_kafka_message_t *message, struct sink_report *report)
 {
     report->token = message->_private;
+    report->copy = false;
     report->delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     report->failure = report->delivered ? DELIVERY_RETRIABLE : sink_failure_of(message->err);
     report->reason = report->failure == DELIVERY_FAULT ? sink_failure_reason(message->err) : NULL;
@@ -167,6 +168,9 @@ size_t sink_poll(struct sink *sink, struct sink_report *reports, size_t most)
         if (sink->producers[way].handle != NULL) {
             count += poll_way(sink, (enum sink_way)way, reports + count, most - count);
         }
+    }
+    if (sink->transaction != NULL) {
+        count += sink_copy_poll(&sink->transaction->copies, reports + count, most - count);
     }
     return count + sink_transaction_hold_poll(sink, reports + count, most - count);
 }

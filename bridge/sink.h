@@ -48,6 +48,7 @@ enum sink_result {
 
 struct sink_report {
     void *token;
+    bool copy; /* it is on a sink_copy, else on a sink_send; those of copies are never `delivered` */
     bool delivered;
     enum delivery_failure failure;
     const char *reason; /* of a FAULT: "too_large", "not_authorised", "invalid" or "undeliverable"; of another failure it says nothing */

@@ -29,8 +29,8 @@ rd_kafka_headers_t *sink_headers_accepted(const struct row *row, const struct si
     return whole(list, outgoing_accepted(row, origin, style, add, list));
 }
 
-rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin)
+rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again)
 {
     rd_kafka_headers_t *list = new_list(row);
-    return whole(list, outgoing_copied(row, origin, add, list));
+    return whole(list, outgoing_copied(row, origin, again, add, list));
 }

@@ -10,6 +10,6 @@
 rd_kafka_headers_t *sink_headers_accepted(const struct row *row, const struct sink_origin *origin, enum output_headers style);
 
 /* Those of outgoing_copied. The same. */
-rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin);
+rd_kafka_headers_t *sink_headers_copied(const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again);
 
 #endif

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bridge/sink_failure.h"
@@ -14,6 +15,7 @@ static enum sink_result refuse(struct sink_report *report,
                                const char *words)
 {
     report->token = token;
+    report->copy = false;
     report->delivered = false;
     report->failure = failure;
     report->reason = failure == DELIVERY_FAULT ? reason : NULL;
@@ -38,28 +40,47 @@ static rd_kafka_resp_err_t produce(rd_kafka_t *handle,
                              RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(token), RD_KAFKA_V_END);
 }
 
+/* The queue has no room: will it ever have, for a value of that length? (It counts values only.) */
+static bool may_fit(rd_kafka_t *handle, size_t value_length)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    if (rd_kafka_outq_len(handle) == 0) {
+        return false; /* nothing is there to wait for */
+    }
+    return rd_kafka_conf_get(rd_kafka_conf(handle), "queue.buffering.max.kbytes", text, &size) != RD_KAFKA_CONF_OK ||
+           value_length / 1024 < strtoull(text, NULL, 10);
+}
+
+/* The topic is known and has not that many partitions. A copy goes where its record came from: then it is only not known here yet. */
+static bool is_of_no_partition(enum sink_way way, rd_kafka_resp_err_t code, int32_t partition, const void *token)
+{
+    bool copy = sink_way_transactional(way) && ((const struct sink_ticket *)token)->copy;
+    return code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && partition >= 0 && !copy;
+}
+
 /* producev said no: what does that mean? */
 static enum sink_result judge(struct sink *sink,
                               enum sink_way way,
                               rd_kafka_resp_err_t code,
                               const struct sink_topic *topic,
                               int32_t partition,
+                              size_t value_length,
                               void *token,
                               struct sink_report *report)
 {
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-        if (rd_kafka_outq_len(sink->producers[way].handle) > 0) {
+        if (may_fit(sink->producers[way].handle, value_length)) {
             return SINK_FULL;
         }
-        /* nothing is there to wait for: it will never fit */
         return refuse(report, token, DELIVERY_FAULT, "too_large", topic->hash, "the record is larger than queue.buffering.max.kbytes; raise that");
     }
     enum delivery_failure failure = sink_failure_of(code);
     if (code == RD_KAFKA_RESP_ERR__STATE && sink_way_transactional(way)) {
         failure = DELIVERY_UNDONE; /* the transaction has failed already, for another's sake */
     }
-    if (code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && partition >= 0) {
-        failure = DELIVERY_FAULT; /* the topic is known and has not that many */
+    if (is_of_no_partition(way, code, partition, token)) {
+        failure = DELIVERY_FAULT;
     }
     return refuse(report, token, failure, sink_failure_reason(code), topic->hash, rd_kafka_err2str(code));
 }
@@ -86,18 +107,19 @@ enum sink_result sink_send_on(struct sink *sink,
         return SINK_TAKEN;
     }
     rd_kafka_headers_destroy(headers);
-    return judge(sink, way, code, topic, partition, token, report);
+    return judge(sink, way, code, topic, partition, value.length, token, report);
 }
 
-enum sink_result sink_send_by(struct sink *sink,
-                              enum sink_way way,
-                              struct sink_topic *topic,
-                              int32_t partition,
-                              struct span key,
-                              struct span value,
-                              rd_kafka_headers_t *headers,
-                              void *token,
-                              struct sink_report *report)
+/* By whichever way it goes now: in a transaction that looks for a topic it is held first. Takes the headers in any case. */
+static enum sink_result send_by(struct sink *sink,
+                                enum sink_way way,
+                                struct sink_topic *topic,
+                                int32_t partition,
+                                struct span key,
+                                struct span value,
+                                rd_kafka_headers_t *headers,
+                                void *token,
+                                struct sink_report *report)
 {
     if (headers == NULL) {
         /* never seen; but if a row is damaged, its lane must wait for a person, not lose the headers */
@@ -110,6 +132,25 @@ enum sink_result sink_send_by(struct sink *sink,
         return sink_transaction_hold(sink, topic, partition, key, value, headers, token);
     }
     return sink_send_on(sink, way, topic, partition, key, value, headers, token, report);
+}
+
+enum sink_result sink_send_transactional(struct sink *sink,
+                                         struct sink_topic *topic,
+                                         int32_t partition,
+                                         struct span key,
+                                         struct span value,
+                                         rd_kafka_headers_t *headers,
+                                         struct sink_ticket *ticket,
+                                         struct sink_report *report)
+{
+    struct sink_transaction *transaction = sink->transaction;
+    enum sink_result result = send_by(sink, transaction->way, topic, partition, key, value, headers, ticket, report);
+    if (result == SINK_FAILED) {
+        (void)sink_ticket_redeem(&transaction->tickets, report);
+    } else if (result == SINK_FULL) {
+        sink_ticket_give(&transaction->tickets, ticket);
+    }
+    return result;
 }
 
 static enum sink_result send_to(struct sink *sink,
@@ -135,9 +176,11 @@ static enum sink_result send_to(struct sink *sink,
             rd_kafka_headers_destroy(headers);
         }
         result = refuse(report, token, DELIVERY_FAULT, "undeliverable", sink_target_hash(name), "the target is no legal topic name");
+    } else if (sink->exactly_once) {
+        result = sink_send_transactional(sink, topic, partition, key, value, headers,
+                                         sink_ticket_take(&sink->transaction->tickets, token, false, 0), report);
     } else {
-        enum sink_way way = sink->exactly_once ? sink_transaction_way(sink) : topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED;
-        result = sink_send_by(sink, way, topic, partition, key, value, headers, token, report);
+        result = send_by(sink, topic->alone ? SINK_WAY_ALONE : SINK_WAY_BATCHED, topic, partition, key, value, headers, token, report);
     }
     if (sink->exactly_once) {
         sink_transaction_sent(sink, result, result == SINK_FAILED ? report : NULL);

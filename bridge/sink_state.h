@@ -5,6 +5,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "bridge/sink.h"
+#include "bridge/sink_ticket.h"
 
 /* Without transactions: the one that batches; and one that sends each record alone, made when a broker first refuses a batch for one of its
  * records. With transactions (sink_transaction.h): two that take turns, and one that sends each record alone. */
@@ -73,7 +74,8 @@ void sink_topic_free_all(struct sink *sink);
 
 /* sink_send.c */
 
-/* Produces; takes the headers when it is SINK_TAKEN and destroys them otherwise. */
+/* Produces; takes the headers when it is SINK_TAKEN and destroys them otherwise. The token of a transactional way is a ticket, which stays the caller's
+ * unless it is SINK_TAKEN: a SINK_FAILED's report has it, not redeemed. */
 enum sink_result sink_send_on(struct sink *sink,
                               enum sink_way way,
                               struct sink_topic *topic,
@@ -84,16 +86,15 @@ enum sink_result sink_send_on(struct sink *sink,
                               void *token,
                               struct sink_report *report);
 
-/* The same by whichever way it goes now: in a transaction that looks for a topic it is held first. Takes the headers in any case; NULL: the row
- * is damaged. */
-enum sink_result sink_send_by(struct sink *sink,
-                              enum sink_way way,
-                              struct sink_topic *topic,
-                              int32_t partition,
-                              struct span key,
-                              struct span value,
-                              rd_kafka_headers_t *headers,
-                              void *token,
-                              struct sink_report *report);
+/* Into the current transaction, on its way or held first. Takes the headers in any case (NULL: the row is damaged), and the ticket: *report has the
+ * caller's token. */
+enum sink_result sink_send_transactional(struct sink *sink,
+                                         struct sink_topic *topic,
+                                         int32_t partition,
+                                         struct span key,
+                                         struct span value,
+                                         rd_kafka_headers_t *headers,
+                                         struct sink_ticket *ticket,
+                                         struct sink_report *report);
 
 #endif

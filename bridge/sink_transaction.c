@@ -36,6 +36,18 @@ const char *sink_transaction_trouble(struct sink *sink)
     return transaction->trouble;
 }
 
+bool sink_transaction_refused(const struct sink *sink)
+{
+    if (sink->transaction == NULL || sink->exactly_once) {
+        return false;
+    }
+    struct sink_transaction_shared *shared = sink->transaction->shared;
+    pthread_mutex_lock(&shared->lock);
+    bool refused = shared->fatal && !shared->ready;
+    pthread_mutex_unlock(&shared->lock);
+    return refused;
+}
+
 bool sink_transaction_needed(const struct sink *sink)
 {
     return sink->exactly_once || sink_transaction_ready(sink);
@@ -68,16 +80,6 @@ bool sink_transaction_open_for_records(const struct sink *sink)
     bool open = shared->ready && !shared->fatal && shared->stage == SINK_TRANSACTION_IDLE;
     pthread_mutex_unlock(&shared->lock);
     return open;
-}
-
-enum sink_way sink_transaction_way(const struct sink *sink)
-{
-    return sink->transaction->way;
-}
-
-void *sink_transaction_copy_token(struct sink *sink)
-{
-    return &sink->transaction->copied_end;
 }
 
 /* The first real reason stays; one thrown out because of another is none, and only says that there is one. */
@@ -138,13 +140,12 @@ static void suspect_hash(struct sink *sink, uint64_t hash)
 bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp_err_t code, struct sink_report *report)
 {
     struct sink_transaction *transaction = sink->transaction;
-    bool copy = report->token == sink_transaction_copy_token(sink);
+    struct sink_ticket ticket = sink_ticket_redeem(&transaction->tickets, report);
     if (report->delivered) {
-        if (copy && report->offset >= transaction->copied_end) {
-            transaction->copied_end = report->offset + 1;
+        if (ticket.copy) {
+            sink_copy_written(&transaction->copies, ticket.place, report->offset);
         }
-        transaction->copied_unsaid = transaction->copied_unsaid || (copy && report->offset < 0);
-        return !copy;
+        return sink_copy_tells(report);
     }
     bool purge = sink_failure_is_purge(code);
     if (purge && transaction->probing && !transaction->told) {
@@ -158,7 +159,7 @@ bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp
         suspect_hash(sink, report->target_hash);
         go_alone(transaction);
     }
-    return !copy;
+    return sink_copy_tells(report);
 }
 
 /* ------------------------------------------------------------------------------------------------- the end */
@@ -258,8 +259,6 @@ static void choose_next(struct sink *sink, bool committed)
     transaction->purge_only = false;
     transaction->told = false;
     transaction->ending = false;
-    transaction->copied_end = -1;
-    transaction->copied_unsaid = false;
     transaction->error[0] = '\0';
     if (transaction->early) {
         transaction->early = false;
@@ -291,10 +290,16 @@ static void find_topic(struct sink *sink, rd_kafka_resp_err_t code)
     }
 }
 
+/* All reports on its records were handed over. */
+static bool is_told(const struct sink *sink)
+{
+    return sink->producers[sink->transaction->way].queued == 0 && sink_copy_told(&sink->transaction->copies);
+}
+
 bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *result)
 {
     struct sink_transaction *transaction = sink->transaction;
-    if (transaction == NULL || sink->producers[transaction->way].queued > 0 || transaction->held != NULL || transaction->delayed) {
+    if (transaction == NULL || !is_told(sink) || transaction->held != NULL || transaction->delayed) {
         return false;
     }
     struct sink_transaction_shared *shared = transaction->shared;
@@ -312,7 +317,7 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
     if (!ended) {
         return false;
     }
-    result->copied_end = result->committed && !transaction->copied_unsaid ? transaction->copied_end : -1;
+    sink_copy_end(&transaction->copies, result);
     result->took_ms = kafka_handle_clock_ms() - transaction->ended_ms;
     result->error[0] = '\0';
     if (!result->committed && !transaction->told) {

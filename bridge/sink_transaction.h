@@ -23,6 +23,9 @@ bool sink_transaction_ready(const struct sink *sink);
  * copies: then this says so for ever. Borrowed until the next call. */
 const char *sink_transaction_trouble(struct sink *sink);
 
+/* True: this instance may not use its ids at all (rights), and delivers at least once: nothing is ever copied in this life. Never blocks. */
+bool sink_transaction_refused(const struct sink *sink);
+
 /* One partition's offset and metadata, as source_commit would commit them. Copied by the call. */
 struct sink_offset {
     const char *topic;
@@ -36,21 +39,36 @@ struct sink_offset {
  * sink_transaction_poll; an unknown result is asked for again, on the same producer, until it is known. Meanwhile nothing may be sent in a transaction. */
 void sink_transaction_end(struct sink *sink, bool abort, const struct sink_offset *offsets, size_t count, struct span members);
 
+/* Where the copies of a transaction end in one partition. */
+struct sink_copied {
+    const char *topic;
+    int32_t partition;
+    int64_t end; /* the greatest offset that one of them got, and 1; -1: one of them was acknowledged without its offset (a broker that had it already):
+                    below the partition's end it is */
+};
+
 struct sink_transaction_result {
     bool committed;
-    int64_t copied_end;          /* committed: greatest offset that a copy of it got, and 1; -1: no copies, or one of them was acknowledged without its
-                                    offset (a broker that had it already): below the partition's end it is */
-    int64_t took_ms;             /* from sink_transaction_end */
-    char error[SINK_ERROR_MAX];  /* why it was aborted, "" when committed or when told to abort */
+    const struct sink_copied *copied; /* committed: each partition that copies went into, in the order of their first ones; else none. Borrowed until the */
+    size_t copied_count;              /* next result; never more than there are partitions that sink_copy was given rows of */
+    int64_t took_ms;                  /* from sink_transaction_end */
+    char error[SINK_ERROR_MAX];       /* why it was aborted, "" when committed or when told to abort */
 };
 
 /* True: the transaction has ended, *result says how. Not before every report on its records was handed over by sink_poll. Never blocks. Fencing and
  * other ends of the producer come by sink_fatal, and no result then. */
 bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *result);
 
-/* Writes the row again to the end of the partition it came from, in the current transaction: the record whole, without an older tarry-root, with
- * tarry-root of its root (R4), due time and target (R6), to be looked at not before origin.due_ms, as outgoing_copied says. No report: what is not written
- * has the transaction aborted. */
-void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin);
+/* Writes the row again to the end of the partition it came from, in the current transaction: the record whole, with its tarry-root and what `again` says
+ * (R4, R6; NULL: nothing but that), as outgoing_copied does. What is not written has the transaction aborted.
+ *
+ * token, unless NULL: if this record can never be written, through a fault of its own (too large, invalid, no rights; refused at once, or by the
+ * broker), sink_poll gives one report: `copy`, DELIVERY_FAULT, its reason and words; before the result of its transaction. In all other cases there is none, and the
+ * token is forgotten with the result: it was written; it was thrown out with its transaction (then it goes again with the next, and the record that is at fault is found
+ * alone, as deliveries are); its partition is not known to the producer (yet). So a token comes back at most once, and never after the result. More than
+ * SINK_COPY_REFUSED_MAX refused at once in one transaction: the others are told of when they are tried again. O(headers + partitions with copies in this transaction). */
+void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again, void *token);
+
+#define SINK_COPY_REFUSED_MAX 1024
 
 #endif

@@ -88,6 +88,8 @@ void sink_transaction_close(struct sink *sink)
     }
     sink_transaction_hold_free(sink);
     sink_transaction_shared_free_order(&transaction->order);
+    sink_copy_free(&transaction->copies);
+    sink_ticket_free_all(&transaction->tickets);
     free(transaction);
     sink->transaction = NULL;
 }

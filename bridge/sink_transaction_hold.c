@@ -23,7 +23,7 @@ struct sink_transaction_held {
     struct span key; /* both behind the struct */
     struct span value;
     rd_kafka_headers_t *headers;
-    void *token;
+    void *ticket;
     uint8_t bytes[];
 };
 
@@ -47,7 +47,7 @@ enum sink_result sink_transaction_hold(struct sink *sink,
                                        struct span key,
                                        struct span value,
                                        rd_kafka_headers_t *headers,
-                                       void *token)
+                                       void *ticket)
 {
     struct sink_transaction *transaction = sink->transaction;
     size_t length = key.length + value.length;
@@ -61,7 +61,7 @@ enum sink_result sink_transaction_hold(struct sink *sink,
     held->key = keep(key, held->bytes);
     held->value = keep(value, held->bytes + key.length + 1);
     held->headers = headers;
-    held->token = token;
+    held->ticket = ticket;
     if (transaction->held == NULL) {
         transaction->held = held;
     } else {
@@ -103,16 +103,17 @@ void sink_transaction_hold_free(struct sink *sink)
     }
 }
 
-/* False: there is no room now. *failed: *report says how. */
-static bool hand_on(struct sink *sink, const struct sink_transaction_held *held, struct sink_report *report, bool *failed)
+/* False: there is no room now. *tells: it was refused, and *report is to be handed out. */
+static bool hand_on(struct sink *sink, const struct sink_transaction_held *held, struct sink_report *report, bool *tells)
 {
     struct sink_topic *topic = sink_topic_get(sink, span_of_text(held->topic));
     enum sink_result result = sink_send_on(sink, sink->transaction->way, topic, held->partition, held->key, held->value,
-                                           rd_kafka_headers_copy(held->headers), held->token, report);
-    *failed = result == SINK_FAILED;
-    if (*failed) {
+                                           rd_kafka_headers_copy(held->headers), held->ticket, report);
+    if (result == SINK_FAILED) {
+        (void)sink_ticket_redeem(&sink->transaction->tickets, report);
         sink_transaction_sent(sink, result, report);
     }
+    *tells = result == SINK_FAILED && sink_copy_tells(report);
     return result != SINK_FULL;
 }
 
@@ -128,15 +129,15 @@ static size_t release_topic(struct sink *sink, struct sink_report *reports, size
     while (held != NULL && count < most) {
         struct sink_transaction_held *next = held->next;
         struct sink_report report;
-        bool failed = false;
+        bool tells = false;
         if (strcmp(held->topic, topic) != 0) {
             before = held;
-        } else if (!hand_on(sink, held, &report, &failed)) {
+        } else if (!hand_on(sink, held, &report, &tells)) {
             break;
         } else {
             drop(sink, before);
         }
-        if (failed && report.token != sink_transaction_copy_token(sink)) {
+        if (tells) {
             reports[count++] = report;
         }
         held = next;
@@ -151,12 +152,12 @@ static size_t give_back(struct sink *sink, struct sink_report *reports, size_t m
     size_t count = 0;
     while (transaction->held != NULL && count < most) {
         const struct sink_transaction_held *held = transaction->held;
-        if (held->token != sink_transaction_copy_token(sink)) {
-            struct sink_report *report = &reports[count++];
-            *report = (struct sink_report){.token = held->token, .failure = DELIVERY_UNDONE, .offset = -1, .partition = -1,
-                                           .target_hash = sink_target_hash(span_of_text(held->topic))};
-            snprintf(report->error, sizeof report->error, "not tried: the transaction is aborted for another record");
-        }
+        struct sink_report *report = &reports[count];
+        *report = (struct sink_report){.token = held->ticket, .failure = DELIVERY_UNDONE, .offset = -1, .partition = -1,
+                                       .target_hash = sink_target_hash(span_of_text(held->topic))};
+        snprintf(report->error, sizeof report->error, "not tried: the transaction is aborted for another record");
+        (void)sink_ticket_redeem(&transaction->tickets, report);
+        count += sink_copy_tells(report);
         drop(sink, NULL);
     }
     return count;

@@ -11,7 +11,6 @@ bool sink_transaction_open(struct sink *sink, struct error *error)
     made->shared = sink_transaction_shared_new(sink);
     made->way = SINK_WAY_FIRST;
     made->turn = SINK_WAY_FIRST;
-    made->copied_end = -1;
     made->number = 1; /* 0: a topic that was in none */
     if (!thread_start(&made->thread, sink_transaction_thread, made->shared)) {
         sink_transaction_shared_free(made->shared);

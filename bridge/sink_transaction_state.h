@@ -11,6 +11,7 @@
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 
+#include "bridge/sink_copy.h"
 #include "bridge/sink_state.h"
 #include "bridge/sink_transaction.h"
 
@@ -71,8 +72,8 @@ struct sink_transaction {
     bool ending;        /* sink_transaction_end was called, and the result is not handed over */
     bool told;          /* to abort */
     bool early;         /* a record was to go into the next one while this one was ending: that one is to fail */
-    int64_t copied_end; /* -1: none */
-    bool copied_unsaid; /* a copy is there, and nobody said where */
+    struct sink_ticket_pool tickets; /* of all its records */
+    struct sink_copies copies;
     int64_t ended_ms;
     char error[SINK_ERROR_MAX];
     char trouble[SINK_TRANSACTION_TEXT_MAX];
@@ -118,19 +119,14 @@ bool sink_transaction_open_for_records(const struct sink *sink);
 /* A record was to go in when none could: the next transaction to end is aborted. Nothing without transactions. */
 void sink_transaction_not_now(struct sink *sink);
 
-/* The producer of the current transaction. */
-enum sink_way sink_transaction_way(const struct sink *sink);
-
-/* The token of copies: their reports are not handed out. */
-void *sink_transaction_copy_token(struct sink *sink);
-
 /* A record was sent, or was to be sent, in the current transaction; `report` says why it was not taken, NULL: it was, or the queue is full. */
 void sink_transaction_sent(struct sink *sink, enum sink_result result, const struct sink_report *report);
 
 /* A record of this topic goes into it. */
 void sink_transaction_note_topic(struct sink *sink, struct sink_topic *topic);
 
-/* A report of a transactional producer: keeps what it means for the transaction. False: it is not to be handed out. */
+/* A report of a transactional producer, its token still a ticket: redeems that and keeps what it means for the transaction. False: it is not to be
+ * handed out. */
 bool sink_transaction_report(struct sink *sink, enum sink_way way, rd_kafka_resp_err_t code, struct sink_report *report);
 
 /* False: only copies would use it, and none was ever made. Then its end is not the sink's. */
@@ -150,7 +146,7 @@ enum sink_result sink_transaction_hold(struct sink *sink,
                                        struct span key,
                                        struct span value,
                                        rd_kafka_headers_t *headers,
-                                       void *token);
+                                       void *ticket);
 
 /* Goes on with what is held, and with the order that waits for it; returns how many reports that made. */
 size_t sink_transaction_hold_poll(struct sink *sink, struct sink_report *reports, size_t most);

@@ -39,6 +39,7 @@ void source_record_fill(const rd_kafka_message_t *message, struct record *record
     record->key = span_of(message->key, message->key_len);
     record->value = span_of(message->payload, message->len);
     record->offset = message->offset;
+    record->partition = message->partition;
     record->header_count = fill_headers(message, headers, room);
     record->headers = *headers;
     /* producers may send -1 with either type: that is no timestamp */

@@ -25,6 +25,10 @@ static const char *const names[] = {
     [LETTER_REASON_INVALID] = "invalid",
     [LETTER_REASON_CONSUMER_FAILED] = "consumer_failed",
     [LETTER_REASON_BAD_NACK] = "bad_nack",
+    [LETTER_REASON_BAD_SCHEDULE] = "bad_schedule",
+    [LETTER_REASON_EXPIRED] = "expired",
+    [LETTER_REASON_LATE] = "late",
+    [LETTER_REASON_NOT_REAPPENDED] = "not_reappended",
 };
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == LETTER_REASONS, "each reason has a name");

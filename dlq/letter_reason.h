@@ -29,6 +29,10 @@ enum letter_reason {
     LETTER_REASON_INVALID,         /* the broker calls the record invalid */
     LETTER_REASON_CONSUMER_FAILED, /* a consumer could not process it (nack) */
     LETTER_REASON_BAD_NACK,        /* a nack that says not where its record failed */
+    LETTER_REASON_BAD_SCHEDULE,    /* a recurrence that is none, or dates that never come */
+    LETTER_REASON_EXPIRED,         /* its turn came when its tarry-expires had passed */
+    LETTER_REASON_LATE,            /* its turn came more than max_lateness after its due time */
+    LETTER_REASON_NOT_REAPPENDED,  /* its next occurrence, or its decided form, can never be written to its own partition */
     LETTER_REASONS,                /* count */
 };
 

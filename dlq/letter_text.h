@@ -1,4 +1,4 @@
-/* What stands in texts and encodings of letters. Room-internal. Pure. */
+/* What stands in texts and encodings of letters, and of what else is told as they are. Pure. */
 #ifndef TARRY_DLQ_LETTER_TEXT_H
 #define TARRY_DLQ_LETTER_TEXT_H
 

@@ -10,6 +10,15 @@ foreach(stem ${decode_tests})
     tarry_test(test_${stem} FOLDER unit LABEL unit ROOMS bridge SOURCES ${sources_${stem}})
 endforeach()
 
+# What records ask for beyond one time: schedules, and other schedulers' headers.
+foreach(stem decode_schedule row_extras outgoing)
+    tarry_test(test_${stem} FOLDER unit LABEL "unit;schedules" ROOMS bridge SOURCES support/sample_record.c)
+endforeach()
+tarry_test(test_dialect FOLDER unit LABEL "unit;dialects" ROOMS bridge SOURCES support/sample_record.c)
+tarry_test(test_decode_reports FOLDER unit LABEL "unit;schedules;dialects" ROOMS bridge SOURCES support/sample_record.c)
+tarry_test(test_dialect_pages FOLDER unit LABEL "unit;schedules;dialects" ROOMS bridge SOURCES support/sample_record.c)
+target_compile_definitions(test_dialect_pages PRIVATE "DOCS_DIR=\"${CMAKE_SOURCE_DIR}/docs\"")
+
 # tarry_fuzz(NAME [ROOMS r...] [SOURCES more.c...]): fuzz/NAME.c over fuzz/corpus/NAME. With TARRY_FUZZ (clang) it is a libFuzzer program to be
 # run by hand, and ctest gives it a few seconds; else ctest replays the corpus and mutations of it.
 function(tarry_fuzz name)

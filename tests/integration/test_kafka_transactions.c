@@ -453,15 +453,19 @@ static void test_copies(void **state)
     send_to(&watch, "copies", 1);
     struct sink_transaction_result result = commit(&watch);
     assert_committed(&result);
-    assert_int_equal(result.copied_end, 2);
+    assert_int_equal(result.copied_count, 1);
+    assert_string_equal(result.copied[0].topic, "copies");
+    assert_int_equal(result.copied[0].partition, 2);
+    assert_int_equal(result.copied[0].end, 2);
     assert_int_equal(watch.count, 1); /* of the one that was sent */
     sink_watch_copy(&watch, &row, "copies", 2, 3, 1600000000000);
     result = commit(&watch);
     assert_committed(&result);
-    int64_t end = result.copied_end; /* the marker of the one before is before it, or behind it */
+    assert_int_equal(result.copied_count, 1);
+    int64_t end = result.copied[0].end; /* the marker of the one before is before it, or behind it */
     send_to(&watch, "copies", 1);
     result = commit(&watch);
-    assert_int_equal(result.copied_end, -1);
+    assert_int_equal(result.copied_count, 0);
 
     struct kafka_client_records records = kafka_client_read_all(bootstrap, (const char *const[]){"copies", NULL});
     assert_int_equal(records.count, 5);
@@ -485,6 +489,85 @@ static void test_copies(void **state)
     assert_int_equal(end, last + 1);
     assert_int_equal(found, 3);
     kafka_client_records_free(&records);
+    sink_watch_close(&watch);
+}
+
+static void test_copies_into_several_partitions(void **state)
+{
+    (void)state;
+    kafka_topics_create(bootstrap, "several-a", 3, NULL);
+    kafka_topics_create(bootstrap, "several-b", 1, NULL);
+    struct sink_watch watch;
+    open_ready(&watch, "several");
+    struct sink_watch_row row = {.value = span_of_text("v"), .offset = 41, .timestamp_ms = 1700000000000};
+    for (int round = 0; round < 3; round++) { /* by each of the two, and over markers */
+        sink_watch_copy(&watch, &row, "several-a", 2, -1, -1);
+        sink_watch_copy(&watch, &row, "several-b", 0, -1, -1);
+        sink_watch_copy(&watch, &row, "several-a", 0, -1, -1);
+        sink_watch_copy(&watch, &row, "several-a", 2, -1, -1);
+        struct sink_transaction_result result = commit(&watch);
+        assert_committed(&result);
+        assert_int_equal(result.copied_count, 3);
+        const struct {
+            const char *topic;
+            int32_t partition;
+        } places[] = {{"several-a", 2}, {"several-b", 0}, {"several-a", 0}};
+        struct kafka_client_records records = kafka_client_read_all(bootstrap, (const char *const[]){"several-a", "several-b", NULL});
+        for (size_t i = 0; i < 3; i++) {
+            int64_t end = 0;
+            for (size_t k = 0; k < records.count; k++) {
+                const struct kafka_client_record *copy = &records.items[k];
+                if (strcmp(copy->topic, places[i].topic) == 0 && copy->partition == places[i].partition && copy->record.offset >= end) {
+                    end = copy->record.offset + 1;
+                }
+            }
+            assert_string_equal(result.copied[i].topic, places[i].topic);
+            assert_int_equal(result.copied[i].partition, places[i].partition);
+            assert_int_equal(result.copied[i].end, end);
+        }
+        kafka_client_records_free(&records);
+    }
+    assert_int_equal(watch.count, 0);
+    sink_watch_close(&watch);
+}
+
+/* One copy is too large for its topic: it alone is told of, and all others are there once. */
+static void test_copy_too_large_is_found(void **state)
+{
+    (void)state;
+    enum { COUNT = 12, CULPRIT = 5 };
+    static const char value[5000];
+    kafka_topics_create(bootstrap, "copies-small", 1, (const char *const[]){"max.message.bytes=2000", NULL});
+    struct sink_watch watch;
+    sink_watch_open_transactions(&watch, bootstrap, (const char *const[]){"linger.ms=50", NULL}, "copies-small", true, TIMEOUT_MS);
+    sink_watch_ready(&watch, 60 * SECONDS);
+    bool committed = false;
+    bool told = false;
+    for (size_t tries = 0; !committed; tries++) {
+        uintptr_t culprit = 0;
+        size_t before = watch.count;
+        assert_true(tries < 10);
+        for (size_t i = 0; i < COUNT; i++) {
+            struct sink_watch_row row = {.value = {(const uint8_t *)value, i == CULPRIT ? 4000 : 20}, .offset = 41, .timestamp_ms = 1700000000000};
+            if (i != CULPRIT || !told) {
+                uintptr_t token = sink_watch_copy_told(&watch, &row, "copies-small", 0);
+                culprit = i == CULPRIT ? token : culprit;
+            }
+        }
+        struct sink_transaction_result result = commit(&watch);
+        committed = result.committed;
+        if (watch.count > before) {
+            assert_false(told || committed);
+            assert_int_equal(watch.count, before + 1);
+            assert_ptr_equal(watch.reports[before].token, (void *)culprit);
+            assert_int_equal(watch.reports[before].failure, DELIVERY_FAULT);
+            assert_string_equal(watch.reports[before].reason, "too_large");
+            told = true;
+        }
+        print_message("try %zu: %s\n", tries, committed ? "committed" : result.error);
+    }
+    assert_true(told);
+    assert_int_equal(count_committed("copies-small"), COUNT - 1);
     sink_watch_close(&watch);
 }
 
@@ -543,6 +626,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_open_too_long),
         cmocka_unit_test(test_result_is_found_out_after_an_outage),
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies_into_several_partitions),
+        cmocka_unit_test(test_copy_too_large_is_found),
         cmocka_unit_test(test_taking_turns),
     };
     return cmocka_run_group_tests(tests, start_broker, stop_broker);

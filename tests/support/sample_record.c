@@ -33,7 +33,8 @@ struct decode_rules sample_rules(void)
     static const struct target_list targets = {patterns, 2, known, 2, 0};
     static const struct decode_route routes[] = {{"PAYMENT_TIMEOUT", "payments"}};
     return (struct decode_rules){
-        .dialect_tarry = true,
+        .dialects = dialect_tarry_alone,
+        .dialect_count = 1,
         .routes = routes,
         .route_count = 1,
         .default_target = "events",

@@ -221,8 +221,8 @@ const char *sink_watch_fatal(struct sink_watch *watch, int timeout_ms)
     return text;
 }
 
-void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
-                     int64_t root_timestamp_ms)
+static void copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
+                 int64_t root_timestamp_ms, void *token)
 {
     struct record record = record_of(row);
     struct decoded decoded = {.due_ms = row->due_ms, .target = span_of_text("elsewhere"), .partition = -1, .key = span_of_text("other key"),
@@ -232,8 +232,20 @@ void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row,
     assert_true(row_encode(&buffer, &record, &decoded, NULL));
     decode(&buffer, &stored);
     struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .due_ms = row->due_ms};
-    sink_copy(watch->sink, &stored, &origin);
+    sink_copy(watch->sink, &stored, &origin, NULL, token);
     buffer_free(&buffer);
+}
+
+void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
+                     int64_t root_timestamp_ms)
+{
+    copy(watch, row, topic, partition, root, root_timestamp_ms, NULL);
+}
+
+uintptr_t sink_watch_copy_told(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition)
+{
+    copy(watch, row, topic, partition, -1, -1, (void *)++watch->next_token);
+    return watch->next_token;
 }
 
 void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_row *row, const struct refusal *refusal, const char *topic,
@@ -245,7 +257,7 @@ void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_r
     assert_true(row_encode_refused(&buffer, &record, refusal, NULL));
     decode(&buffer, &stored);
     struct sink_origin origin = {.topic = topic, .partition = partition, .offset = row->offset, .due_ms = row->due_ms};
-    sink_copy(watch->sink, &stored, &origin);
+    sink_copy(watch->sink, &stored, &origin, NULL, NULL);
     buffer_free(&buffer);
 }
 

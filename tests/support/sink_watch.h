@@ -62,6 +62,9 @@ const char *sink_watch_fatal(struct sink_watch *watch, int timeout_ms);
 void sink_watch_copy(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition, int64_t root,
                      int64_t root_timestamp_ms);
 
+/* The same of one that is no copy yet, with a token: returns it. A report on it is kept like the others. */
+uintptr_t sink_watch_copy_told(struct sink_watch *watch, const struct sink_watch_row *row, const char *topic, int32_t partition);
+
 /* The same of a row that was refused; whether it is a copy stands in its headers. */
 void sink_watch_copy_refused(struct sink_watch *watch, const struct sink_watch_row *row, const struct refusal *refusal, const char *topic,
                              int32_t partition);

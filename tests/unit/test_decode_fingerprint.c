@@ -19,8 +19,8 @@ static void it_is_stable(void **state)
     struct decode_rules rules = sample_rules();
     struct decode_rules enveloped = envelope_rules();
     (void)state;
-    assert_true(decode_fingerprint(&rules) == UINT64_C(0x73EB5ECBCA784CC8));
-    assert_true(decode_fingerprint(&enveloped) == UINT64_C(0xBA71E0C5B5CD14A8));
+    assert_true(decode_fingerprint(&rules) == UINT64_C(0x091182F282A26A0C));
+    assert_true(decode_fingerprint(&enveloped) == UINT64_C(0xF2E5FBA97EF3356C));
 }
 
 static void it_changes_with_every_meaning(void **state)
@@ -39,14 +39,21 @@ static void it_changes_with_every_meaning(void **state)
         {patterns, 1, known, 2, 0}, {in_default, 2, known, 2, 0}, {patterns, 2, known, 2, 2},
         {patterns, 2, NULL, 0, 0},
     };
-    struct decode_rules variants[32];
+    const struct dialect other = {.name = "other", .entries = dialect_tarry_alone[0]->entries, .count = dialect_tarry_alone[0]->count};
+    const struct dialect *const sets[][2] = {
+        {dialect_tarry_alone[0], dialect_preset(span_of_text("etf1"))},
+        {dialect_tarry_alone[0], dialect_preset(span_of_text("karafka"))},
+        {dialect_preset(span_of_text("rabbitmq"))},
+        {&other},
+    };
+    struct decode_rules variants[40];
     size_t count = 0;
     (void)state;
-    for (size_t i = 0; i < 26; i++) {
+    for (size_t i = 0; i < 40; i++) {
         variants[i] = envelope_rules();
     }
     count++; /* the first stays as it is */
-    variants[count++].dialect_tarry = false;
+    variants[count++].dialect_count = 0;
     variants[count++].envelope = false;
     variants[count++].envelope_whole = true;
     variants[count++].field_type = "kind";
@@ -64,6 +71,12 @@ static void it_changes_with_every_meaning(void **state)
     variants[count++].max_delay_ms++;
     variants[count++].default_delay_ms = 0;
     variants[count++].default_delay_ms = 1;
+    variants[count++].spread_ms = 1;
+    variants[count++].spread_ms = 10000;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        variants[count].dialect_count = sets[i][1] == NULL ? 1 : 2;
+        variants[count++].dialects = sets[i];
+    }
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         variants[count++].targets = &lists[i];
     }
@@ -72,6 +85,28 @@ static void it_changes_with_every_meaning(void **state)
             assert_false(decode_fingerprint(&variants[i]) == decode_fingerprint(&variants[j]));
         }
     }
+}
+
+/* Neither their order, nor what they are called, nor the order of what they say. */
+static void dialects_count_by_what_they_say(void **state)
+{
+    static const struct dialect_entry entries[] = {{"x-delay", DIALECT_DELAY, DIALECT_FORM_MS, NULL, 0}, {"x-at", DIALECT_AT, DIALECT_FORM_S, NULL, 0}};
+    static const struct dialect_entry mixed[] = {{"x-at", DIALECT_AT, DIALECT_FORM_S, "words", 0}, {"x-delay", DIALECT_DELAY, DIALECT_FORM_MS, NULL, 0}};
+    static const struct dialect_entry other_unit[] = {{"x-at", DIALECT_AT, DIALECT_FORM_MS, NULL, 0}, {"x-delay", DIALECT_DELAY, DIALECT_FORM_MS, NULL, 0}};
+    struct dialect own[] = {{.name = "a", .entries = entries, .count = 2}, {.name = "b", .entries = mixed, .count = 2}, {.name = "a", .entries = other_unit, .count = 2}};
+    const struct dialect *const first[] = {dialect_tarry_alone[0], &own[0]};
+    const struct dialect *const second[] = {&own[1], dialect_tarry_alone[0]};
+    const struct dialect *const third[] = {dialect_tarry_alone[0], &own[2]};
+    struct decode_rules rules = sample_rules();
+    (void)state;
+    dialect_index(&own[1]); /* an index says nothing either */
+    rules.dialect_count = 2;
+    rules.dialects = first;
+    uint64_t before = decode_fingerprint(&rules);
+    rules.dialects = second;
+    assert_true(decode_fingerprint(&rules) == before);
+    rules.dialects = third;
+    assert_false(decode_fingerprint(&rules) == before);
 }
 
 static void it_stays_when_no_meaning_changes(void **state)
@@ -110,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_stable),
         cmocka_unit_test(it_changes_with_every_meaning),
+        cmocka_unit_test(dialects_count_by_what_they_say),
         cmocka_unit_test(it_stays_when_no_meaning_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void without_the_dialect_it_counts_too(void **state)
     struct decode_rules rules = sample_rules();
     struct sample sample;
     (void)state;
-    rules.dialect_tarry = false;
+    rules.dialect_count = 0;
     rules.envelope = true;
     begin(&sample, "2:1795961500000");
     expect_decoded(&rules, &sample, 2, ROOT_TIMESTAMP_MS, ROOT_TIMESTAMP_MS + 1000);
@@ -235,7 +235,7 @@ static void due_time_and_target_are_kept(void **state)
     kept(&rules, &sample, "late-1", 2, 0);
     begin(&sample, "3:1795961500000:1795961505000:events:2147483647");
     kept(&rules, &sample, "events", 0, INT32_MAX); /* allowed without a pattern */
-    rules.dialect_tarry = false;
+    rules.dialect_count = 0;
     kept(&rules, &sample, "events", 0, INT32_MAX);
 }
 
@@ -315,7 +315,7 @@ static void other_headers_count(void **state)
         const char *name;
         const char *value;
         enum refusal_reason reason;
-    } cases[] = {{"tarry-cron", "* * * * *", REFUSAL_UNSUPPORTED}, {"tarry-action", "cancel", REFUSAL_UNSUPPORTED}, {"tarry-id", "", REFUSAL_BAD_ID}};
+    } cases[] = {{"tarry-priority", "1", REFUSAL_UNSUPPORTED}, {"tarry-tz", "UTC", REFUSAL_UNSUPPORTED}, {"tarry-id", "", REFUSAL_BAD_ID}};
     struct decode_rules rules = sample_rules();
     struct sample sample;
     (void)state;

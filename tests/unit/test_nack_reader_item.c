@@ -48,7 +48,7 @@ static int unload(void **state)
 static const struct letter *make(struct fixture *fixture, size_t match, int64_t offset, int64_t timestamp_ms, const char *const *headers)
 {
     struct record_header list[16];
-    struct nack_source_record record = {"dlq.x", 3, match, {span_of_text("k"), span_of_text("v"), list, 0, offset, timestamp_ms, RECORD_TIMESTAMP_CREATE}};
+    struct nack_source_record record = {"dlq.x", 3, match, {.key = span_of_text("k"), .value = span_of_text("v"), .headers = list, .offset = offset, .timestamp_ms = timestamp_ms, .timestamp = RECORD_TIMESTAMP_CREATE}};
     for (; headers[0] != NULL; headers += 2) {
         list[record.record.header_count++] = (struct record_header){span_of_text(headers[0]), span_of_text(headers[1])};
     }

@@ -291,6 +291,43 @@ static void test_outage(void **state)
     assert_true(source_watch_clock() - before < 6 * SECONDS);
 }
 
+/* Why there is no send_timeout of a target: each record times out for itself, and what is sent again comes behind what was not. */
+static void test_a_timeout_costs_the_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct sink_watch *watch = open_watch(fixture, (const char *const[]){"message.timeout.ms=4000", "reconnect.backoff.ms=20",
+                                                                         "reconnect.backoff.max.ms=20", NULL});
+    struct sink_watch_row row = {.target = "out", .partition = 0, .value = span_of_text("before")};
+    sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
+    assert_true(sink_watch_until(watch, 1, 20 * SECONDS)->delivered);
+    mock_cluster_broker_down(fixture->cluster, 1, true);
+    row.value = span_of_text("first");
+    sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
+    int64_t before = source_watch_clock();
+    while (source_watch_clock() - before < 3000) { /* an outage, in which the next one comes due */
+        sink_watch_take(watch);
+        poll(NULL, 0, 10);
+    }
+    row.value = span_of_text("second");
+    sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
+    const struct sink_report *report = sink_watch_until(watch, 2, 20 * SECONDS);
+    assert_ptr_equal(report->token, (void *)2);
+    assert_false(report->delivered);
+    assert_int_equal(report->failure, DELIVERY_RETRIABLE);
+    mock_cluster_broker_down(fixture->cluster, 1, false);
+    report = sink_watch_until(watch, 3, 20 * SECONDS);
+    assert_ptr_equal(report->token, (void *)3);
+    assert_true(report->delivered);
+    row.value = span_of_text("first");
+    sink_watch_send(watch, &row, OUTPUT_HEADERS_NONE);
+    assert_true(sink_watch_until(watch, 4, 20 * SECONDS)->delivered);
+    struct kafka_client_records records = kafka_client_read_all(fixture->bootstrap, out_topic);
+    assert_int_equal(records.count, 3);
+    assert_true(span_equals_text(records.items[1].record.value, "second"));
+    assert_true(span_equals_text(records.items[2].record.value, "first"));
+    kafka_client_records_free(&records);
+}
+
 static void test_wakes_by_eventfd(void **state)
 {
     struct fixture *fixture = *state;
@@ -347,6 +384,7 @@ int main(void)
         WITH(test_full_queue_is_back_pressure),
         WITH(test_larger_than_the_queue),
         WITH(test_outage),
+        WITH(test_a_timeout_costs_the_order),
         WITH(test_wakes_by_eventfd),
         cmocka_unit_test(test_refuses_properties),
     };

@@ -35,7 +35,7 @@ static void open_copy_later(
     copy->row = buffer_new(1 << 16);
     assert_true(decoded != NULL ? row_encode(&copy->row, record, decoded, &error) : row_encode_refused(&copy->row, record, refusal, &error));
     assert_true(row_decode(buffer_span(&copy->row), &row, &error));
-    copy->headers = sink_headers_copied(&row, &origin);
+    copy->headers = sink_headers_copied(&row, &origin, NULL);
     assert_non_null(copy->headers);
     sample_begin(&copy->sample, "k", "v");
     copy->sample.record.offset = record->offset + 2;
