@@ -144,6 +144,15 @@ static void plan_marks(struct checkpoint *checkpoint, const struct marks *marks)
     }
 }
 
+/* As skips that span nothing. */
+static void plan_duplicates(struct checkpoint *checkpoint, const struct dedupe *dedupe)
+{
+    for (uint32_t i = 0; i < dedupe->refused_count; i++) {
+        GROW(checkpoint->skips, checkpoint->skip_count, checkpoint->skip_capacity);
+        checkpoint->skips[checkpoint->skip_count++] = (struct skip){dedupe->refused[i], dedupe->refused[i]};
+    }
+}
+
 static void plan_row(struct core *core, struct queue *queue, const struct unwritten_row *row, struct now now)
 {
     struct checkpoint *checkpoint = &core->checkpoint;
@@ -234,6 +243,7 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     part->mark_count = checkpoint->mark_count;
     part->skip_count = checkpoint->skip_count;
     plan_marks(checkpoint, &slot->marks);
+    plan_duplicates(checkpoint, &slot->dedupe);
     part->mark_count = checkpoint->mark_count - part->mark_count;
     part->skip_count = checkpoint->skip_count - part->skip_count;
     part->keeps_frontier = slot->unsaved;

@@ -34,6 +34,15 @@ void command_list_clear(struct command_list *list)
     list->release_count = 0;
 }
 
+void command_list_take(struct command_list *list, struct command_list *from)
+{
+    command_list_clear(list);
+    for (size_t i = 0; i < from->count; i++) {
+        *command_list_add(list, from->items[i].kind, NULL) = from->items[i];
+    }
+    command_list_clear(from);
+}
+
 void command_list_free(struct command_list *list)
 {
     free(list->items);

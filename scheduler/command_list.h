@@ -10,6 +10,9 @@ struct command *command_list_add(struct command_list *list, enum command_kind ki
 /* Names a row as needed no more. */
 void command_list_release(struct command_list *list, row_ref ref);
 
+/* Empties the list, and moves the commands of `from` into it. */
+void command_list_take(struct command_list *list, struct command_list *from);
+
 void command_list_clear(struct command_list *list);
 void command_list_free(struct command_list *list);
 

@@ -3,7 +3,9 @@
 
 #include "base/memory.h"
 #include "scheduler/command_list.h"
+#include "scheduler/control.h"
 #include "scheduler/frontier.h"
+#include "scheduler/outcome.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
 
@@ -109,9 +111,14 @@ void commit_make_room(struct core *core)
     }
 }
 
-static bool has_news(const struct slot *slot, int64_t low)
+static struct marks_proof proof_of(const struct core *core, const struct slot *slot)
 {
-    bool news = low != slot->low_committed || marks_provable(&slot->marks, slot->position);
+    return (struct marks_proof){slot->position, slot_decided(core, slot)};
+}
+
+static bool has_news(const struct core *core, const struct slot *slot, int64_t low)
+{
+    bool news = low != slot->low_committed || marks_provable(&slot->marks, proof_of(core, slot));
     for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
         news = queue != NULL && !frontier_equal(&queue->outlook, &queue->committed);
@@ -122,7 +129,7 @@ static bool has_news(const struct slot *slot, int64_t low)
 bool commit_is_behind(const struct core *core, struct slot *slot)
 {
     refresh(core, slot, core->last);
-    return has_news(slot, slot_low_offset(slot));
+    return has_news(core, slot, slot_low_offset(slot));
 }
 
 static void move_anchor(struct slot *slot)
@@ -139,6 +146,9 @@ static void move_anchor(struct slot *slot)
 const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least)
 {
     refresh(core, slot, now);
+    if (slot->caught_up) {
+        dedupe_rest(&slot->dedupe, now.wall.ms);
+    }
     const struct frontier_pair *best = slot->caught_up ? furthest(slot, now) : NULL;
     if (best != NULL) {
         slot->shared = *best;
@@ -146,14 +156,14 @@ const struct partition_frontier *commit_build(struct core *core, struct slot *sl
     }
     int64_t low = slot_low_offset(slot);
     slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
-    if (!has_news(slot, low) && low_least <= low) {
+    if (!has_news(core, slot, low) && low_least <= low) {
         return NULL;
     }
     struct partition_frontier *frontier = &core->frontier_room[core->frontier_count++];
     move_anchor(slot);
     slot->low_offset = low;
     slot->low_committing = low > low_least ? low : low_least;
-    slot->proving = slot->position;
+    slot->proving = proof_of(core, slot);
     fill(slot, frontier, slot->shared, choose_outlook);
     frontier->low_offset = slot->low_committing;
     slot->lanes_apart = frontier->lane_count;
@@ -211,7 +221,9 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     slot->shared_committed = slot->shared;
     slot->low_offset = slot->low_committed > slot->low_offset ? slot->low_committed : slot->low_offset;
     slot->text_behind = true;
-    marks_proved(&slot->marks, slot->proving, slot->low_committed);
+    slot->decided = slot->proving.decided;
+    outcome_proved(core, slot);
+    dedupe_committed(&slot->dedupe, slot->low_committed);
     slot->unsaved = slot->unsaved || slot->reading_stopped;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {

@@ -2,7 +2,9 @@
 #include "scheduler/control.h"
 
 #include "scheduler/frontier.h"
+#include "scheduler/outcome.h"
 #include "scheduler/queue.h"
+#include "scheduler/reappend.h"
 
 static int64_t root_of(int64_t root, int64_t offset)
 {
@@ -10,10 +12,10 @@ static int64_t root_of(int64_t root, int64_t offset)
 }
 
 /* The pending event of this id: read lately, or written. It may be done, moved or cancelled since the store knew it. */
-static bool find(const struct slot *slot, const struct input_record *record, struct stored_event *event)
+static bool find(const struct slot *slot, struct record_id id, const struct stored_event *found, struct stored_event *event)
 {
-    const struct id_entry *entry = id_table_find(&slot->ids, record->id);
-    *event = entry == NULL ? record->found
+    const struct id_entry *entry = id_table_find(&slot->ids, id);
+    *event = entry == NULL ? *found
                            : (struct stored_event){entry->offset, entry->due_ms, entry->root, entry->bytes, entry->lane};
     if (event->offset < slot->low_committed || event->offset < 0 || event->lane >= slot->queue_count ||
         slot->queues[event->lane] == NULL) {
@@ -34,8 +36,52 @@ static struct taken *find_taken(const struct queue *queue, struct key key)
     return NULL;
 }
 
-/* True: it is ended. False: its delivery is under way, which a failure may still stop. */
-static bool end_event(struct core *core, struct slot *slot, const struct stored_event *event)
+bool control_is_pending(const struct slot *slot, struct record_id id, const struct stored_event *found)
+{
+    struct stored_event event;
+    if (!find(slot, id, found, &event)) {
+        return false;
+    }
+    const struct queue *queue = slot->queues[event.lane];
+    struct key key = {event.due_ms, event.offset};
+    const struct taken *item = find_taken(queue, key);
+    return item != NULL ? item->state != TAKEN_ENDED : !queue_is_done(slot, queue, key);
+}
+
+/* What a control does to the event it has found. */
+enum ending {
+    ENDING_NONE,    /* nothing: there is none, or it has ended already */
+    ENDING_NOW,
+    ENDING_SURE,    /* it ends whatever becomes of the transaction in which it is */
+    ENDING_UNKNOWN, /* its delivery is under way, which a failure may still stop */
+    ENDING_LATE,    /* it is delivered */
+};
+
+static enum ending end_taken(struct core *core, struct slot *slot, const struct input_record *record, struct queue *queue, struct taken *item)
+{
+    if (item->state == TAKEN_ENDED) {
+        return ENDING_NONE; /* moved */
+    }
+    if (item->state == TAKEN_DONE && !core->options.exactly_once) {
+        return ENDING_LATE;
+    }
+    if (item->state == TAKEN_FAILED || item->state == TAKEN_POSTPONED) {
+        taken_move(&queue->taken, item, TAKEN_ENDED);
+        queue_advance(core, queue, !core->options.exactly_once);
+        return ENDING_NOW;
+    }
+    item->cancelled = true;
+    if (item->state == TAKEN_MOVED || queue->lane == core->deciding_lane) {
+        return ENDING_SURE; /* committed, its re-append ends by the mark; aborted, it does itself */
+    }
+    item->untold = record->root < 0; /* a re-append is nobody's order */
+    slot->untold += item->untold;
+    item->by_cancel = record->cancel;
+    item->control = record->offset;
+    return ENDING_UNKNOWN;
+}
+
+static enum ending end_event(struct core *core, struct slot *slot, const struct input_record *record, const struct stored_event *event)
 {
     struct queue *queue = slot->queues[event->lane];
     struct key key = {event->due_ms, event->offset};
@@ -44,21 +90,15 @@ static bool end_event(struct core *core, struct slot *slot, const struct stored_
     cancelled_add(&slot->cancelled, key, event->lane);
     if (item == NULL && queue_is_done(slot, queue, key)) {
         cancelled_find(&slot->cancelled, event->offset)->passed = true; /* too late; but no checkpoint brings it back behind the control */
-        return false;
+        return ENDING_LATE;
     }
     if (item == NULL) {
         queue->pending--;
         queue->pending_bytes -= event->bytes;
-        return true;
+        return ENDING_NOW;
     }
     cancelled_find(&slot->cancelled, event->offset)->passed = true; /* what is taken is not in the window */
-    if (item->state == TAKEN_FAILED || item->state == TAKEN_POSTPONED) {
-        taken_move(&queue->taken, item, TAKEN_ENDED);
-        queue_advance(core, queue, !core->options.exactly_once);
-        return true;
-    }
-    item->cancelled = item->state != TAKEN_ENDED;
-    return false;
+    return end_taken(core, slot, record, queue, item);
 }
 
 /* Its copy is read before the end of the transaction is known, which takes the event out of `pending`. (What is postponed stands in a FIFO, and is ended there
@@ -68,31 +108,89 @@ static bool is_moving(const struct slot *slot, const struct stored_event *event)
     return slot->copy.state == COPY_SENT && event->offset < slot->copy.below;
 }
 
+/* A re-append was let fall. */
+static void skip(struct core *core, struct slot *slot, const struct input_record *record, int64_t control, bool by_cancel)
+{
+    slot->ended.skipped++;
+    outcome_tell(core, slot, &(struct command_outcome){OUTCOME_SKIPPED, control, record->offset, record->due_ms, by_cancel});
+}
+
+static bool skip_marked(struct core *core, struct slot *slot, const struct input_record *record)
+{
+    if (!marks_skip(&slot->marks, record->id, record->root, record->offset)) {
+        return false;
+    }
+    const struct id_entry *mark = marks_find(&slot->marks, record->id);
+    skip(core, slot, record, mark->offset, mark->by_cancel);
+    outcome_met(core, slot, record->id, record->root, (struct key){record->due_ms, record->offset});
+    return true;
+}
+
+/* One that has found nothing waits, if something that its mark ends may still come up. */
+static void tell_control(struct core *core, struct slot *slot, const struct input_record *record, bool marked, enum ending ending, const struct stored_event *event)
+{
+    struct command_outcome outcome = {outcome_of(record->cancel), record->offset, event->offset, event->due_ms, record->cancel};
+    if (ending == ENDING_NONE && !(marked && marks_wait(&slot->marks, record->id, record->offset, record->cancel))) {
+        outcome_not_found(core, slot, (struct waiting_control){record->offset, record->cancel});
+    } else if (ending == ENDING_NOW || ending == ENDING_SURE) {
+        outcome_tell(core, slot, &outcome);
+    } else if (ending == ENDING_LATE) {
+        outcome.outcome = OUTCOME_TOO_LATE;
+        outcome_tell(core, slot, &outcome);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- reading */
+
+static bool undecided_may_be(const struct slot *slot)
+{
+    return slot->undecided_last >= slot->decided;
+}
+
 bool control_take(struct core *core, struct slot *slot, const struct input_record *record)
 {
     struct stored_event event;
+    enum ending ending = ENDING_NONE;
+    bool marked = false;
     bool again = record->root >= 0;
-    if (again && marks_skip(&slot->marks, record->id, record->root, record->offset)) {
-        slot->ended.skipped++;
+    if (again) {
+        reappend_read(slot, record->id, record->offset);
+    }
+    if (again && skip_marked(core, slot, record)) {
         return false;
     }
-    bool found = find(slot, record, &event);
+    bool found = find(slot, record->id, &record->found, &event);
     if (again && found && root_of(event.root, event.offset) > record->root) {
         marks_add_skip(&slot->marks, root_of(event.root, event.offset), record->offset);
-        slot->ended.skipped++;
+        skip(core, slot, record, root_of(event.root, event.offset), false);
         return false;
     }
     if (!again) {
-        marks_control(&slot->marks, record->id, record->offset);
+        marked = marks_control(&slot->marks, record->id, record->offset, record->cancel, undecided_may_be(slot));
     }
-    if (found && !(again && is_moving(slot, &event)) && end_event(core, slot, &event)) {
+    if (found && !(again && is_moving(slot, &event))) {
+        ending = end_event(core, slot, record, &event);
+    }
+    if (ending == ENDING_NOW) {
         slot->ended.cancelled += record->cancel;
         slot->ended.replaced += !record->cancel;
+    }
+    if (!again) {
+        tell_control(core, slot, record, marked, ending, &event);
     }
     if (record->cancel) {
         id_table_remove(&slot->ids, record->id);
     }
     return !record->cancel;
+}
+
+bool control_take_conditional(struct core *core, struct slot *slot, const struct input_record *record)
+{
+    if (record->root < 0) {
+        return true;
+    }
+    reappend_read(slot, record->id, record->offset);
+    return !skip_marked(core, slot, record);
 }
 
 void control_keep(struct slot *slot, const struct input_record *record)
@@ -113,11 +211,42 @@ void control_forget(struct slot *slot, const struct unwritten_row *row)
     }
 }
 
-void control_failed(struct slot *slot, struct queue *queue, struct taken *item)
+/* ------------------------------------------------------------------------------------- what is under way */
+
+void control_failed(struct core *core, struct slot *slot, struct queue *queue, struct taken *item)
 {
-    taken_move(&queue->taken, item, item->cancelled ? TAKEN_ENDED : TAKEN_FAILED);
+    outcome_settle(core, slot, item, outcome_of(item->by_cancel));
+    control_taken_back(slot, queue, item, TAKEN_FAILED);
+}
+
+void control_taken_back(struct slot *slot, struct queue *queue, struct taken *item, enum taken_state state)
+{
+    outcome_forget(slot, item); /* it is asked about once more */
+    taken_move(&queue->taken, item, item->cancelled ? TAKEN_ENDED : state);
     slot->ended.cancelled += item->cancelled; /* by a cancel or a replacement: it is told no more */
 }
+
+bool control_stops_chain(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, enum copy_why why)
+{
+    if (!item->cancelled) {
+        return false;
+    }
+    if (why == COPY_DECIDED) {
+        outcome_settle(core, slot, item, outcome_of(item->by_cancel));
+    }
+    if (item->untold) {
+        struct command_outcome skipped = {OUTCOME_SKIPPED, item->control, item->key.offset, item->key.due_ms, item->by_cancel};
+        outcome_settle(core, slot, item, OUTCOME_TOO_LATE);
+        outcome_tell(core, slot, &skipped); /* its next occurrence, which is not written */
+        slot->ended.skipped++;
+    } else {
+        slot->ended.cancelled++;
+    }
+    taken_move(&queue->taken, item, TAKEN_ENDED);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- what has ended */
 
 static bool has_ended(const struct slot *slot, int64_t offset)
 {

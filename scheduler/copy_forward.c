@@ -9,7 +9,9 @@
 #include "scheduler/cancelled.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
+#include "scheduler/control.h"
 #include "scheduler/frontier.h"
+#include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/transaction.h"
@@ -60,7 +62,7 @@ static int64_t first_in_flight(const struct slot *slot, int64_t below)
         const struct queue *queue = slot->queues[lane];
         for (uint32_t i = 0; queue != NULL && i < queue->taken.count; i++) {
             const struct taken *item = taken_at(&queue->taken, i);
-            bool open = item->state == TAKEN_SENT || item->state == TAKEN_DONE;
+            bool open = item->state == TAKEN_SENT || item->state == TAKEN_DONE || item->at_fault;
             below = open && item->key.offset < below ? item->key.offset : below;
         }
     }
@@ -159,7 +161,7 @@ void copy_forward_turn(struct core *core, struct now now)
         if (below <= slot->low_committed) {
             continue;
         }
-        below = marks_bound(&slot->marks, first_in_flight(slot, below));
+        below = slot_bound(slot, first_in_flight(slot, below));
         if (below > slot->low_committed) {
             begin(core, slot, now, below);
         } else {
@@ -175,7 +177,8 @@ static void take_row(struct copy *copy, lane_index lane, const struct scanned_ro
         copy->row_capacity = copy->row_capacity == 0 ? 256 : copy->row_capacity * 2;
         copy->rows = memory_resize(copy->rows, copy->row_capacity, sizeof(*copy->rows));
     }
-    copy->rows[copy->row_count++] = (struct copied_row){{row->due_ms, row->offset}, row->due_ms, row->bytes, lane};
+    copy->rows[copy->row_count++] =
+        (struct copied_row){.key = {row->due_ms, row->offset}, .due_ms = row->due_ms, .bytes = row->bytes, .lane = lane, .why = COPY_FORWARD};
 }
 
 void copy_forward_rows(struct core *core, struct slot *slot, const struct input_rows *rows)
@@ -205,6 +208,7 @@ static void bound_by_marks(struct slot *slot)
     if (possible && copy->below <= slot->low_committed && copy->rows_max < ROWS_MOST) {
         copy->rows_max *= 2;
     }
+    copy->below = slot_bound(slot, copy->below); /* dedupe keeps what it keeps */
 }
 
 struct slot *copy_forward_ready(struct core *core, struct now now)
@@ -232,7 +236,7 @@ static bool is_pending(const struct slot *slot, const struct copied_row *row)
     return !queue_is_done(slot, queue, row->key) && !cancelled_has(&slot->cancelled, row->key.offset);
 }
 
-/* What is postponed and held up by something in front of it is copied as what it is: due later. */
+/* What is postponed and held up by something in front of it is copied as what it is: due later, or as what comes after it. */
 static void postpone_rows(const struct core *core, struct slot *slot, struct now now)
 {
     struct copy *copy = &slot->copy;
@@ -244,8 +248,12 @@ static void postpone_rows(const struct core *core, struct slot *slot, struct now
             struct copied_row *row = item->state != TAKEN_POSTPONED
                                          ? NULL
                                          : bsearch(&sought, copy->rows, copy->row_count, sizeof(sought), by_offset);
-            if (row != NULL) {
+            if (row != NULL && item->why == COPY_LATER) {
                 row->due_ms = postpone_due_ms(core, item->key, now);
+            }
+            if (row != NULL) {
+                row->why = item->why;
+                row->sequence = queue->taken.first_sequence + i;
             }
         }
     }
@@ -264,6 +272,8 @@ const struct partition_frontier *copy_forward_send(struct core *core, struct slo
         const struct copied_row *row = &copy->rows[count - 1];
         command_list_add(&core->commands, COMMAND_COPY, slot)->as.copy = (struct command_copy){
             .lane = row->lane,
+            .why = (enum copy_why)row->why,
+            .sequence = row->sequence,
             .due_ms = row->due_ms,
             .key = row->key,
             .ref = unwritten_find(&slot->unwritten, row->key.offset),
@@ -294,7 +304,8 @@ static void end_moved(struct core *core, struct slot *slot)
             struct taken *item = taken_at(&queue->taken, i);
             bool postponed = item->state == TAKEN_POSTPONED;
             if ((item->state == TAKEN_FAILED || postponed) && item->key.offset < copy->below) {
-                slot->ended.postponed += postponed;
+                slot->ended.postponed += postponed && item->why == COPY_LATER;
+                outcome_delivered(core, slot, item);
                 taken_move(&queue->taken, item, TAKEN_ENDED);
                 queue->pending++; /* the FIFO takes it off once more */
                 queue->pending_bytes += item->bytes;
@@ -309,11 +320,12 @@ static void end_moved(struct core *core, struct slot *slot)
 void copy_forward_answered(struct core *core, struct slot *slot, const struct input_transaction *answer, struct now now)
 {
     struct copy *copy = &slot->copy;
-    marks_reappended(&slot->marks, transaction_copied_end(answer, slot));
     if (answer->result == TRANSACTION_COMMITTED) {
         end_moved(core, slot);
         copy->rows_max = copy->rows_max * 2 < core->options.copy_rows_max ? copy->rows_max * 2 : core->options.copy_rows_max;
         copy->wait_ms = 0;
+    } else if (core->transaction.at_fault) {
+        postpone_copy_aborted(slot);
     } else { /* perhaps one of them can never be written again: fewer at a time find it, and the rest goes on */
         copy->rows_max = copy->rows_max > 1 ? copy->rows_max / 2 : 1;
         wait_longer(core, copy);

@@ -8,10 +8,12 @@
 #include "scheduler/checkpoint_plan.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
+#include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/core_state.h"
 #include "scheduler/delivery.h"
 #include "scheduler/lane_limit.h"
+#include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/reappend.h"
@@ -28,6 +30,7 @@ struct core *core_new(const struct core_options *options)
     core->options = *options;
     core->pool = entry_pool_new();
     core->transaction.limit = options->transaction_records_max;
+    core->deciding_lane = LANES_MAX;
     return core;
 }
 
@@ -45,6 +48,7 @@ void core_free(struct core *core)
     checkpoint_plan_free(core);
     transaction_free(core);
     command_list_free(&core->commands);
+    command_list_free(&core->told);
     free(core->frontier_room);
     entry_pool_free(&core->pool);
     free(core);
@@ -53,13 +57,15 @@ void core_free(struct core *core)
 lane_index core_lane_add(struct core *core, const struct core_lane_options *options)
 {
     assert(core->lane_count < LANES_MAX);
+    assert(!options->decides || core->deciding_lane == LANES_MAX);
+    core->deciding_lane = options->decides ? core->lane_count : core->deciding_lane;
     core->lanes[core->lane_count] = *options;
     return core->lane_count++;
 }
 
 void core_lane_change(struct core *core, lane_index lane, const struct core_lane_options *options)
 {
-    assert(lane < core->lane_count);
+    assert(lane < core->lane_count && options->decides == core->lanes[lane].decides);
     core->lanes[lane] = *options;
 }
 
@@ -104,6 +110,7 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
     case INPUT_READING_STOPPED:
         slot->reading_stopped = true;
         postpone_stop(core, slot);
+        outcome_stop(core, slot);
         slot_look_caught_up(slot);
         break;
     case INPUT_DELIVERED:
@@ -122,7 +129,7 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
         copy_forward_below(slot, input->as.retention.offset);
         break;
     case INPUT_REAPPENDED:
-        reappend_note(slot, &input->as.reappended);
+        reappend_note(core, slot, &input->as.reappended);
         break;
     case INPUT_STEER:
         steer_take(core, slot, &input->as.steer);
@@ -217,7 +224,7 @@ static void look_stopped(struct core *core)
 
 struct commands core_step(struct core *core, struct now now, const struct input *inputs, size_t count)
 {
-    command_list_clear(&core->commands);
+    command_list_take(&core->commands, &core->told);
     core->more = false;
     core->stats.steps++;
     look_at_clock(core, now);
@@ -272,7 +279,7 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
 
 struct core_deadline core_next_deadline(const struct core *core)
 {
-    if (core->more) {
+    if (core->more || core->told.count > 0) {
         return (struct core_deadline){{TIME_NEVER}, {INT64_MIN}};
     }
     struct core_deadline deadline = checkpoint_plan_deadline(core);

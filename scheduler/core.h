@@ -100,7 +100,7 @@ enum input_kind {
  * greater at each use. Nothing fires before the position has reached catch_up_to and every cut (R2). */
 struct input_slot_gained {
     uint32_t epoch;
-    int64_t position;    /* offset of the first record that the shell will hand over */
+    int64_t position;    /* offset of the first record that the shell will hand over; C, and perhaps below stored_position, where duplicates are known (dedupe.h) */
     int64_t catch_up_to; /* end of the partition (last stable offset) as it was now */
     int64_t high;        /* high watermark as it was now, asked for at this assignment: up to there may stand re-appends (R5) */
     struct partition_frontier frontier; /* what was committed, or the checkpoint's own; fresh: all KEY_LEAST and position.
@@ -110,7 +110,7 @@ struct input_slot_gained {
     size_t bucket_count;
     const struct mark *marks;           /* of the checkpoint; borrowed for the step */
     size_t mark_count;
-    const struct skip *skips;
+    const struct skip *skips;           /* those that span nothing are duplicates */
     size_t skip_count;
 };
 
@@ -129,7 +129,8 @@ struct input_record {
     bool conditional; /* if-exists: reject, not decided yet (R10): due since ever, in a lane that decides. It acts on nothing, and its id finds it not */
     int64_t dedupe_ms;     /* > 0: refuses ids whose last event came due within this time before timestamp_ms (dedupe.h); 0: no such rule, -1: not of this record
                               (a recurrence whose first due time is not known) */
-    int64_t dedupe_due_ms; /* the due time that counts for that: of a conditional record the wanted one */
+    int64_t dedupe_due_ms; /* the due time that counts for that: of a conditional record the wanted one. With such a rule, reading begins at C at each start: what is
+                              below stored_position goes through the rule alone */
     struct record_id id;       /* RECORD_ID_NONE: of no schedule */
     struct stored_event found; /* with an id: the pending event of that id as the last written checkpoint knows it; offset -1: none. Looked up when
                                   no INPUT_CHECKPOINT_DONE is still to be given that is older than the look-up's answer */
@@ -233,9 +234,10 @@ struct input_retention {
     int64_t offset;
 };
 
-/* The shell has written a re-append of a record of this slot into the transaction that is open or ending: given with the step that follows. */
+/* The shell has written a re-append of a record of this slot into the transaction that is open or ending, by itself (exactly_once) or for a COMMAND_COPY: given with the step
+ * that follows, before all records that were read after the command was carried out: a control among them has to end it (R5). */
 struct input_reappended {
-    struct record_id id; /* of the schedule, RECORD_ID_NONE: none */
+    struct record_id id; /* of the schedule; RECORD_ID_NONE: none, or of a conditional record that is copied forward undecided */
     int64_t offset;      /* of the record that was written again */
 };
 
@@ -313,6 +315,7 @@ struct command_deliver {
     bool as_refused;
     bool again; /* a repetition after a failure */
     enum delivery_failure reason; /* as_refused only: DELIVERY_UNKNOWN_TOPIC or DELIVERY_FAULT */
+    bool not_reappended; /* as_refused only: what could not be written is its re-append (INPUT_DELIVERED.again); it was delivered, or decided, before */
     uint64_t sequence;
     struct key key;
     row_ref ref;
@@ -348,14 +351,23 @@ struct command_transaction {
     size_t slot_count;
 };
 
-/* What became of a control, or of a record that a control or a rule ended: final. Each control of a person (a cancel; an event with an id that found one pending) gets one. */
+/*
+ * What became of a control, or of a record that a control or a rule ended: final. Each cancel gets one of the first four, and so does each event with an id that
+ * ended one or came too late for it; the others tell of records. Of two controls of one event the first decides, and the second has found nothing. It comes
+ * when it is known: with the delivery (and its transaction) when that was under way, and when a mark may still end what is moving or undecided, with that or with
+ * the commit that proves the mark. None comes when the slot is lost before; what is read again after a start is told again.
+ */
 enum outcome {
-    OUTCOME_CANCELLED, /* the event is ended and never goes out */
+    OUTCOME_CANCELLED, /* the event is ended and never goes out (event_offset: itself, or its re-append when that was met) */
     OUTCOME_REPLACED,
-    OUTCOME_TOO_LATE,  /* the event went out: its delivery was under way. Of a recurrence that was this occurrence: OUTCOME_SKIPPED tells of the next */
-    OUTCOME_NOT_FOUND, /* a cancel, and nothing was pending */
+    OUTCOME_TOO_LATE,  /* the event went out: its delivery was under way, or done in this life of the slot and not committed yet. Of a recurrence that was this
+                          occurrence: OUTCOME_SKIPPED tells of the next */
+    OUTCOME_NOT_FOUND, /* a cancel, and nothing was pending. What went out and is committed is not pending */
     OUTCOME_DUPLICATE, /* the record at event_offset was let fall: its id came due within the source's dedupe */
-    OUTCOME_SKIPPED,   /* a re-append at event_offset was ended by a newer control, or by an event of a greater root (control_offset -1: not known) */
+    OUTCOME_REJECTED,  /* the conditional record at event_offset was refused: an event of its id was pending */
+    OUTCOME_DROPPED,   /* the conditional record at event_offset was let fall undecided: a newer control of its id counts */
+    OUTCOME_SKIPPED,   /* a re-append at event_offset was ended by a newer control, or by an event that was written later (control_offset). At least once, of an
+                          occurrence at event_offset that went out: the next one is not written */
     OUTCOME_COUNT,
 };
 
@@ -364,7 +376,7 @@ struct command_outcome {
     int64_t control_offset; /* -1: none */
     int64_t event_offset;   /* -1: none */
     int64_t event_due_ms;   /* as its key has it */
-    bool by_cancel;         /* the control is a cancel, else an event that replaces */
+    bool by_cancel;         /* the control is a cancel, else an event that replaces. Of SKIPPED and DROPPED: as far as it was read in this life of the slot */
 };
 
 enum steer_result {
@@ -439,9 +451,11 @@ enum decision {
     DECISION_DROP,   /* a newer control of its id was read: that one counts */
 };
 
-/* Decides about the conditional record at `offset`, which the core has told to deliver (in a lane that decides) or to copy (COPY_DECIDED). Asked while commands are
- * carried out, at most once for each such command. `found` as in input_record. An accepted id counts as pending from now on. O(1) on the average. */
-enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t offset, const struct stored_event *found);
+/* Decides about the conditional record that a person wrote at `root` (its own offset, unless it was copied forward), which the core has told to deliver (in a lane that decides) or to copy (COPY_DECIDED). Asked while commands are
+ * carried out, at most once for each such command. `found` as in input_record. An accepted id counts as pending from now on, also over an abort, after which it is asked about again;
+ * until its re-append is read, or its record is done without one. What is refused or dropped is told (OUTCOME_REJECTED, OUTCOME_DROPPED) when the command's record is done: at least
+ * once with INPUT_DELIVERED or the end of its copy's transaction, with exactly_once when the transaction has committed. O(1) on the average, O(FIFO) for events that are due. */
+enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t root, const struct stored_event *found);
 
 /* ------------------------------------------------------------------------------------------- what it knows */
 
@@ -472,10 +486,11 @@ struct core_slot_stats {
     uint64_t replaced;       /* events that a later one of their id replaced */
     uint64_t copied;         /* events copied forward */
     uint64_t postponed;      /* events written again with a later due time, as their letters could not be kept */
-    uint64_t skipped;        /* re-appends that a mark ended */
+    uint64_t skipped;        /* re-appends that a mark ended, and next occurrences that were not written */
     uint64_t duplicates;     /* records that the dedupe rule let fall */
     uint64_t moved;          /* events that a person moved or paused */
     uint32_t dedupe_ids;     /* kept for the dedupe rule */
+    uint64_t dedupe_forgotten; /* ids that it had no room for any more */
     uint32_t moving;         /* ids whose re-append is not read back yet */
     uint32_t marks;
 };

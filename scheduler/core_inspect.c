@@ -100,6 +100,10 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .copied = slot->ended.copied,
         .postponed = slot->ended.postponed,
         .skipped = slot->ended.skipped,
+        .duplicates = slot->ended.duplicates,
+        .dedupe_ids = slot->dedupe.count,
+        .dedupe_forgotten = slot->dedupe.forgotten,
+        .moving = slot->moving.table.count,
         .marks = slot->marks.table.count,
     };
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {

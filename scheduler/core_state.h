@@ -5,6 +5,7 @@
 #include "scheduler/bucket_table.h"
 #include "scheduler/cancelled.h"
 #include "scheduler/core.h"
+#include "scheduler/dedupe.h"
 #include "scheduler/id_table.h"
 #include "scheduler/late_heap.h"
 #include "scheduler/marks.h"
@@ -46,6 +47,7 @@ struct queue {
     struct frontier outlook;    /* F as the next commit says it: with exactly_once, if what is in flight is delivered */
     struct frontier committing; /* what the commit under way says */
     struct frontier committed;  /* what Kafka acknowledged */
+    uint32_t ahead;             /* records of the FIFO that `outlook` counts as done */
     struct key loaded;          /* pending records up to here are in memory */
     struct key counted;         /* rows of the store up to here were looked at once: for counting what is pending */
     struct scan scan;
@@ -66,8 +68,10 @@ enum copy_state {
 struct copied_row {
     struct key key;
     int64_t due_ms; /* of the copy */
+    uint64_t sequence; /* of COPY_NEXT and COPY_DECIDED */
     uint32_t bytes;
     lane_index lane;
+    uint8_t why;    /* enum copy_why */
 };
 
 /* What is copied forward of a slot (copy_forward.h). */
@@ -94,6 +98,15 @@ struct postpone {
     int64_t wait_ms;       /* after a failure, 0 after a success */
 };
 
+/* What is written again and not read back (reappend.h). */
+struct moving {
+    struct id_table table;   /* offset: of the record that moved; end */
+    struct record_id *noted; /* in the transaction that is open or ending */
+    uint32_t noted_count;
+    uint32_t noted_capacity;
+    uint32_t swept;          /* left after the last sweep */
+};
+
 /* Events that ended without a delivery, in this life of the slot. */
 struct ended {
     uint64_t cancelled;
@@ -101,6 +114,7 @@ struct ended {
     uint64_t copied;
     uint64_t postponed;
     uint64_t skipped;
+    uint64_t duplicates;
 };
 
 struct slot {
@@ -117,14 +131,19 @@ struct slot {
     struct anchor last_read;
     struct frontier_pair shared; /* of the last commit that was built */
     struct frontier_pair shared_committed;
-    int64_t proving;             /* the position when the last commit was built (R5) */
+    struct marks_proof proving;  /* when the last commit was built (R5) */
+    int64_t undecided_last;      /* greatest offset of a record that was read into a lane that decides; -1: none (R10) */
+    int64_t decided;             /* all of those below it are done, as committed */
     struct unwritten unwritten;
     struct id_table ids;         /* events of the unwritten list that have an id */
     struct cancelled cancelled;
     struct marks marks;
+    struct dedupe dedupe;
+    struct moving moving;
     struct copy copy;
     struct postpone postpone;
     struct ended ended;
+    uint32_t untold;                 /* what is to be told of records in FIFOs when their deliveries are known */
     struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
     uint16_t queue_count;            /* lanes below it may have a queue */
     bool caught_up;
@@ -179,6 +198,7 @@ struct transaction {
     bool poisoned;              /* is to be aborted */
     bool found;                 /* it showed which record cannot be delivered: that one goes elsewhere now, and the rest need not wait */
     bool explained;             /* one of its deliveries failed: that is why it is aborted */
+    bool at_fault;              /* one of its copies can never be written: that is why */
     const struct queue *alone;  /* of the last one with deliveries: nobody else's may go into it; NULL: it is everybody's whose last one succeeded */
     struct slot *copying;       /* the last one copies records of this slot forward; NULL: it does not, or the slot was lost */
     struct slot *postponing;    /* the last one writes postponed records of this slot again; NULL as with `copying` */
@@ -225,6 +245,7 @@ struct core {
     struct core_options options;
     struct core_lane_options lanes[LANES_MAX];
     uint16_t lane_count;
+    lane_index deciding_lane;             /* the one that decides (R10); LANES_MAX: none does */
     uint32_t lane_taken[LANES_MAX];       /* in the FIFOs of a lane, all slots together */
     uint64_t lane_taken_bytes[LANES_MAX];
     uint32_t lane_sent[LANES_MAX];        /* of those, not yet reported on: as of the last delivery_turn */
@@ -233,6 +254,7 @@ struct core {
     struct entry_pool pool;
     uint64_t late_count; /* in all heaps */
     struct command_list commands;
+    struct command_list told;   /* outcomes that were found between two steps: the next one tells them */
     struct checkpoint checkpoint;
     struct transaction transaction;
     struct unknown_topics unknown;

@@ -4,6 +4,7 @@
 #include "scheduler/core_state.h"
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
+#include "scheduler/reappend.h"
 
 static void validate_taken(const struct queue *queue, bool exactly_once)
 {
@@ -52,6 +53,21 @@ static void validate_buckets(const struct queue *queue)
             INVARIANT(i == 0 || list->items[i - 1].id.number < list->items[i].id.number);
         }
     }
+}
+
+static void validate_untold(const struct slot *slot)
+{
+    uint32_t untold = 0;
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        const struct queue *queue = slot->queues[lane];
+        for (uint32_t i = 0; queue != NULL && i < queue->taken.count; i++) {
+            const struct taken *item = taken_at(&queue->taken, i);
+            INVARIANT(!item->untold || (item->cancelled && (item->state == TAKEN_SENT || item->state == TAKEN_DONE)));
+            untold += item->untold;
+            untold += item->verdict != VERDICT_NONE;
+        }
+    }
+    INVARIANT(untold == slot->untold);
 }
 
 static void validate_queue(const struct core *core, const struct slot *slot, const struct queue *queue)
@@ -110,6 +126,10 @@ void core_validate(const struct core *core)
             continue;
         }
         validate_unwritten(slot);
+        reappend_validate(core, slot);
+        dedupe_validate(&slot->dedupe);
+        validate_untold(slot);
+        INVARIANT(slot->decided <= slot->position);
         for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
             if (slot->queues[lane] != NULL) {
                 validate_queue(core, slot, slot->queues[lane]);

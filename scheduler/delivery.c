@@ -7,6 +7,7 @@
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
+#include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/transaction.h"
@@ -24,6 +25,7 @@ static void send(struct core *core, const struct slot *slot, const struct queue 
         .as_refused = item->refused,
         .again = again,
         .reason = (enum delivery_failure)item->reason,
+        .not_reappended = item->refused && (item->why == COPY_NEXT || item->why == COPY_DECIDED),
         .sequence = sequence,
         .key = item->key,
         .ref = unwritten_find(&slot->unwritten, item->key.offset),
@@ -73,7 +75,7 @@ static uint32_t send_again(struct core *core, struct slot *slot, struct queue *q
             transaction_note(core, queue, now);
             sent++;
         } else if (item->state == TAKEN_POSTPONED && core->options.exactly_once) {
-            if (!postpone_send(core, slot, queue, item, now)) {
+            if (!postpone_send(core, slot, queue, i, now)) {
                 break;
             }
             sent++;
@@ -221,12 +223,12 @@ static void fail(struct core *core, struct slot *slot, struct queue *queue, stru
     bool cancelled = item->cancelled;
     transaction_poison(core);
     core->transaction.explained = core->transaction.explained || report->failure != DELIVERY_UNDONE;
-    control_failed(slot, queue, item);
+    control_failed(core, slot, queue, item);
     if (cancelled) {
         queue_advance(core, queue, !core->options.exactly_once);
     } else if (report->failure == DELIVERY_UNDONE) {
         return; /* it goes again with the next transaction */
-    } else if (report->failure == DELIVERY_NO_LETTER && postpone_take(slot, queue, item)) {
+    } else if (report->failure == DELIVERY_NO_LETTER && postpone_take(slot, queue, item, COPY_LATER)) {
         core->transaction.found = true;
     } else if (fault && !item->refused) {
         item->refused = true; /* goes out as a letter instead, from the same place in the FIFO (R10) */
@@ -238,25 +240,44 @@ static void fail(struct core *core, struct slot *slot, struct queue *queue, stru
     }
 }
 
+/* At least once. */
+static void delivered(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, const struct input_delivery *report)
+{
+    if (!report->again) {
+        outcome_delivered(core, slot, item);
+        taken_move(&queue->taken, item, TAKEN_DONE);
+    } else if (!control_stops_chain(core, slot, queue, item, report->why) && !postpone_take(slot, queue, item, report->why)) {
+        item->why = (uint8_t)report->why;
+        postpone_make_letter(queue, item);
+    }
+    queue->hold.wait_ms = queue->hold.held ? queue->hold.wait_ms : 0;
+    queue_advance(core, queue, true);
+}
+
 void delivery_report(struct core *core, struct slot *slot, enum input_kind kind, const struct input_delivery *report, struct now now)
 {
     struct queue *queue = report->lane < slot->queue_count ? slot->queues[report->lane] : NULL;
     struct taken *item = queue == NULL ? NULL : taken_find_sent(&queue->taken, report->sequence);
     if (item == NULL) {
+        struct taken *copied = queue == NULL || kind != INPUT_DELIVERY_FAILED ? NULL : taken_find(&queue->taken, report->sequence);
+        if (copied != NULL && report->failure == DELIVERY_FAULT) {
+            postpone_fault(core, slot, copied);
+        }
         return;
     }
     if (kind == INPUT_DELIVERED && core->options.exactly_once) {
         taken_move(&queue->taken, item, TAKEN_DONE); /* if its transaction commits */
+        if (report->why == COPY_DECIDED) {
+            outcome_settle(core, slot, item, outcome_of(item->by_cancel));
+        }
     } else if (kind == INPUT_DELIVERED) {
-        taken_move(&queue->taken, item, TAKEN_DONE);
-        queue->hold.wait_ms = queue->hold.held ? queue->hold.wait_ms : 0;
-        queue_advance(core, queue, true);
+        delivered(core, slot, queue, item, report);
     } else if (kind == INPUT_SINK_FULL) {
         core->sink_full = true;
         core->transaction.full = true;
         core->transaction.explained = true;
         transaction_poison(core);
-        control_failed(slot, queue, item);
+        control_failed(core, slot, queue, item);
         queue_advance(core, queue, !core->options.exactly_once);
     } else {
         fail(core, slot, queue, item, report, now);

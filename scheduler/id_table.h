@@ -1,5 +1,5 @@
 /*
- * A table from schedule id to a few numbers: the events that were read and not yet written, and the marks (R5). Ids are hashes already, so they
+ * A table from schedule id to a few numbers: the events that were read and not yet written, the marks (R5), and what is moving (R4). Ids are hashes already, so they
  * are their own. Open addressing; all by the owner thread.
  */
 #ifndef TARRY_SCHEDULER_ID_TABLE_H
@@ -10,11 +10,16 @@
 struct id_entry {
     struct record_id id; /* RECORD_ID_NONE: a free place */
     int64_t offset;
-    int64_t end;    /* of a mark */
+    int64_t end;    /* of a mark, and of what is moving (reappend.h) */
+    int64_t waits;  /* of a mark: offset of a control whose outcome waits for it (marks_wait), -1: none */
+    int64_t before; /* of a mark: offset of the one that stood in its place, -1: none */
     int64_t due_ms; /* of an event, as what follows */
     int64_t root;
     uint32_t bytes;
     lane_index lane;
+    bool by_cancel; /* of a mark: its control is a cancel */
+    bool waits_by_cancel;
+    bool decided;   /* of what is moving: by core_decide, so it is to be moved even if its transaction is aborted */
 };
 
 struct id_table {

@@ -34,22 +34,53 @@ void marks_gain(struct marks *marks, int64_t high, int64_t low_offset, const str
         if (list[i].offset >= low_offset) {
             /* What was under way when the checkpoint was made has ended by now: it is below the watermark, or was fenced. */
             int64_t end = list[i].end == MARKS_END_UNKNOWN ? high : greater(list[i].end, high);
-            id_table_put(&marks->table, &(struct id_entry){.id = list[i].id, .offset = list[i].offset, .end = end});
+            id_table_put(&marks->table, &(struct id_entry){.id = list[i].id, .offset = list[i].offset, .end = end, .waits = -1, .before = -1});
         }
     }
     for (size_t i = 0; i < skip_count; i++) {
-        if (skips[i].skipped >= low_offset) {
+        if (skips[i].skipped >= low_offset && skips[i].offset < skips[i].skipped) { /* else a duplicate (dedupe.h) */
             add_skip(marks, skips[i]);
         }
     }
 }
 
-void marks_control(struct marks *marks, struct record_id id, int64_t offset)
+bool marks_control(struct marks *marks, struct record_id id, int64_t offset, bool by_cancel, bool undecided)
 {
     int64_t end = marks->unknown ? MARKS_END_UNKNOWN : greater(marks->high, marks->own_end);
-    if (end > offset + 1) {
-        id_table_put(&marks->table, &(struct id_entry){.id = id, .offset = offset, .end = end});
+    if (end <= offset + 1 && !undecided) {
+        return false;
     }
+    const struct id_entry *old = id_table_find(&marks->table, id);
+    struct id_entry mark = {.id = id, .offset = offset, .end = greater(end, offset + 1), .waits = -1, .before = -1, .by_cancel = by_cancel};
+    if (old != NULL) {
+        mark.waits = old->waits;
+        mark.waits_by_cancel = old->waits_by_cancel;
+        mark.before = old->waits < 0 ? old->offset : old->before;
+    }
+    id_table_put(&marks->table, &mark);
+    return true;
+}
+
+bool marks_wait(struct marks *marks, struct record_id id, int64_t offset, bool by_cancel)
+{
+    struct id_entry *mark = id_table_find(&marks->table, id);
+    if (mark->waits >= 0) {
+        return false;
+    }
+    mark->waits = offset;
+    mark->waits_by_cancel = by_cancel;
+    return true;
+}
+
+bool marks_met(struct marks *marks, struct record_id id, int64_t root, struct waiting_control *control)
+{
+    struct id_entry *mark = id_table_find(&marks->table, id);
+    if (mark == NULL || mark->waits <= root || root < mark->before) { /* what is older than the mark before was that one's */
+        return false;
+    }
+    *control = (struct waiting_control){mark->waits, mark->waits_by_cancel};
+    mark->waits = -1;
+    return true;
 }
 
 bool marks_skip(struct marks *marks, struct record_id id, int64_t root, int64_t offset)
@@ -91,31 +122,68 @@ void marks_reappended(struct marks *marks, int64_t end)
     id_table_filter(&marks->table, give_end, marks);
 }
 
-bool marks_provable(const struct marks *marks, int64_t position)
+static bool is_proved(const struct id_entry *mark, struct marks_proof proof)
+{
+    return mark->end <= proof.position && mark->offset <= proof.decided;
+}
+
+bool marks_provable(const struct marks *marks, struct marks_proof proof)
 {
     bool provable = false;
     for (uint32_t i = 0; marks->table.count > 0 && i < marks->table.capacity && !provable; i++) {
         const struct id_entry *entry = &marks->table.entries[i];
-        provable = !record_id_is_none(entry->id) && entry->end <= position;
+        provable = !record_id_is_none(entry->id) && is_proved(entry, proof);
     }
     return provable;
 }
 
-static bool keep_unproved(struct id_entry *entry, void *context)
+struct proving {
+    struct marks_proof proof;
+    marks_gone_fn *gone;
+    void *context;
+};
+
+static void tell_gone(const struct proving *proving, struct id_entry *mark)
 {
-    return entry->end > *(const int64_t *)context;
+    if (mark->waits >= 0) {
+        proving->gone((struct waiting_control){mark->waits, mark->waits_by_cancel}, proving->context);
+        mark->waits = -1;
+    }
 }
 
-void marks_proved(struct marks *marks, int64_t position, int64_t low_offset)
+static bool keep_unproved(struct id_entry *entry, void *context)
+{
+    const struct proving *proving = context;
+    if (!is_proved(entry, proving->proof)) {
+        return true;
+    }
+    tell_gone(proving, entry);
+    return false;
+}
+
+void marks_proved(struct marks *marks, struct marks_proof proof, int64_t low_offset, marks_gone_fn *gone, void *context)
 {
     uint32_t kept = 0;
-    id_table_filter(&marks->table, keep_unproved, &position);
+    struct proving proving = {proof, gone, context};
+    id_table_filter(&marks->table, keep_unproved, &proving);
     for (uint32_t i = 0; i < marks->skip_count; i++) {
         if (marks->skips[i].skipped >= low_offset) {
             marks->skips[kept++] = marks->skips[i];
         }
     }
     marks->skip_count = kept;
+}
+
+static bool keep_all(struct id_entry *entry, void *context)
+{
+    tell_gone(context, entry);
+    return true;
+}
+
+void marks_stop(struct marks *marks, marks_gone_fn *gone, void *context)
+{
+    struct proving proving = {.gone = gone, .context = context};
+    id_table_filter(&marks->table, keep_all, &proving);
 }
 
 /* One skip may lower the bound into another's range, so all are looked at until nothing changes; there are few. */

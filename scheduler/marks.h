@@ -25,8 +25,26 @@ void marks_free(struct marks *marks);
 /* What a checkpoint kept: as of another time, so the marks reach to our high watermark too. Those below C have been proved. */
 void marks_gain(struct marks *marks, int64_t high, int64_t low_offset, const struct mark *list, size_t count, const struct skip *skips, size_t skip_count);
 
-/* A control of a person was read at this offset: keeps a mark if a re-append may stand beyond it. */
-void marks_control(struct marks *marks, struct record_id id, int64_t offset);
+/* A control of a person was read at this offset: keeps a mark if a re-append may stand beyond it, or if something undecided may before it (R10). True: it
+ * is kept. */
+bool marks_control(struct marks *marks, struct record_id id, int64_t offset, bool by_cancel, bool undecided);
+
+/* The control, whose mark is kept, has found nothing that is pending: what it ends may be moving, or undecided, so its outcome is known when the mark meets
+ * that, or goes. False: one before it waits for the same already. */
+bool marks_wait(struct marks *marks, struct record_id id, int64_t offset, bool by_cancel);
+
+/* What waits, and what for is known: the mark of the id has met something of this root. True: that was it, and it is told now. */
+struct waiting_control {
+    int64_t offset;
+    bool by_cancel;
+};
+bool marks_met(struct marks *marks, struct record_id id, int64_t root, struct waiting_control *control);
+
+/* The mark of this id, NULL: none. Borrowed until the next call. */
+static inline const struct id_entry *marks_find(const struct marks *marks, struct record_id id)
+{
+    return id_table_find(&marks->table, id);
+}
 
 /* True when a mark ends the re-append of this root at this offset; that is kept in mind for C. */
 bool marks_skip(struct marks *marks, struct record_id id, int64_t root, int64_t offset);
@@ -41,11 +59,23 @@ bool marks_any(const struct marks *marks);
 void marks_reappending(struct marks *marks);
 void marks_reappended(struct marks *marks, int64_t end);
 
-/* True when a commit built now, at this position, would let a mark go: one is built for that alone. O(capacity). */
-bool marks_provable(const struct marks *marks, int64_t position);
+/* How far reading and deciding had come when a commit was built. */
+struct marks_proof {
+    int64_t position;
+    int64_t decided; /* everything undecided below it is done, if the commit holds (R10) */
+};
 
-/* A commit was acknowledged that was built when all below `position` had been read, with C at `low_offset`: what it proved goes. */
-void marks_proved(struct marks *marks, int64_t position, int64_t low_offset);
+/* True when a commit built now would let a mark go: one is built for that alone. O(capacity). */
+bool marks_provable(const struct marks *marks, struct marks_proof proof);
+
+typedef void marks_gone_fn(struct waiting_control control, void *context);
+
+/* A commit was acknowledged that was built when so much was read and decided, with C at `low_offset`: what it proved goes. `gone` is told of each control that
+ * still waited. */
+void marks_proved(struct marks *marks, struct marks_proof proof, int64_t low_offset, marks_gone_fn *gone, void *context);
+
+/* Nothing more will be read: nothing waits any more. */
+void marks_stop(struct marks *marks, marks_gone_fn *gone, void *context);
 
 /* C may not be greater than this, if nothing else is below `low`. O(marks + skips). */
 int64_t marks_bound(const struct marks *marks, int64_t low);

@@ -4,19 +4,39 @@
 #include "scheduler/bucket.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
+#include "scheduler/control.h"
+#include "scheduler/outcome.h"
 #include "scheduler/queue.h"
 #include "scheduler/transaction.h"
 
 #define WAIT_MAX_MS 60000
 #define ROWS_MAX 1000u /* in one transaction, where copy_rows_max, which is for copies forward, says none */
 
-bool postpone_take(const struct slot *slot, struct queue *queue, struct taken *item)
+bool postpone_take(const struct slot *slot, struct queue *queue, struct taken *item, enum copy_why why)
 {
-    if (slot->reading_stopped) {
-        return false;
+    if (slot->reading_stopped || (why == COPY_LATER && item->why != COPY_FORWARD && item->why != COPY_LATER)) {
+        return false; /* another topic; or its letter says that it goes on no more, and as it is it would go out twice */
     }
+    item->why = (uint8_t)why;
     taken_move(&queue->taken, item, TAKEN_POSTPONED);
     return true;
+}
+
+void postpone_make_letter(struct queue *queue, struct taken *item)
+{
+    item->refused = true;
+    item->reason = DELIVERY_FAULT;
+    item->at_fault = false;
+    taken_move(&queue->taken, item, TAKEN_FAILED);
+}
+
+void postpone_fault(struct core *core, const struct slot *slot, struct taken *item)
+{
+    bool sent = item->state == TAKEN_MOVED || (item->state == TAKEN_POSTPONED && slot->copy.state == COPY_SENT && item->key.offset < slot->copy.below);
+    if (sent && item->why != COPY_LATER) {
+        item->at_fault = true;
+        core->transaction.at_fault = true;
+    }
 }
 
 int64_t postpone_due_ms(const struct core *core, struct key key, struct now now)
@@ -39,12 +59,16 @@ static uint32_t rows_max(const struct core *core, const struct slot *slot)
 
 /* ----------------------------------------------------------------------------------------------------- sending */
 
-static void copy(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, struct now now)
+static void copy(struct core *core, struct slot *slot, struct queue *queue, uint32_t position, struct now now)
 {
+    struct taken *item = taken_at(&queue->taken, position);
+    bool later = item->why == COPY_LATER;
     taken_move(&queue->taken, item, TAKEN_MOVED);
     command_list_add(&core->commands, COMMAND_COPY, slot)->as.copy = (struct command_copy){
         .lane = queue->lane,
-        .due_ms = postpone_due_ms(core, item->key, now),
+        .why = (enum copy_why)item->why,
+        .sequence = queue->taken.first_sequence + position,
+        .due_ms = later ? postpone_due_ms(core, item->key, now) : 0,
         .key = item->key,
         .ref = unwritten_find(&slot->unwritten, item->key.offset),
         .bucket = bucket_of(queue->lane, 0, item->key.due_ms),
@@ -85,7 +109,7 @@ static void copy_prefix(struct core *core, struct slot *slot, struct queue *queu
             return;
         }
         if (item->state == TAKEN_POSTPONED) {
-            copy(core, slot, queue, item, now);
+            copy(core, slot, queue, i, now);
         }
     }
 }
@@ -101,7 +125,7 @@ const struct partition_frontier *postpone_send_all(struct core *core, struct slo
     return commit_build(core, slot, now, slot->low_offset);
 }
 
-bool postpone_send(struct core *core, struct slot *slot, struct queue *queue, struct taken *item, struct now now)
+bool postpone_send(struct core *core, struct slot *slot, struct queue *queue, uint32_t position, struct now now)
 {
     struct transaction *transaction = &core->transaction;
     bool open = transaction->state == TRANSACTION_OPEN;
@@ -111,41 +135,63 @@ bool postpone_send(struct core *core, struct slot *slot, struct queue *queue, st
     }
     transaction_note(core, queue, now);
     transaction->postponing = slot;
-    copy(core, slot, queue, item, now);
+    copy(core, slot, queue, position, now);
     return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------- the end */
 
-static void end_moved(struct slot *slot, struct queue *queue)
+static void end_moved(struct core *core, struct slot *slot, struct queue *queue)
 {
     for (uint32_t i = 0; i < queue->taken.count && queue->taken.moved > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
         if (item->state == TAKEN_MOVED) {
+            outcome_delivered(core, slot, item);
             taken_move(&queue->taken, item, TAKEN_ENDED);
-            slot->ended.postponed++;
+            slot->ended.postponed += item->why == COPY_LATER;
         }
     }
 }
 
-/* Back to where they were. What was cancelled meanwhile ends. */
-static void take_back(struct slot *slot, struct queue *queue, enum taken_state state)
+/* Back to where they were. What was cancelled meanwhile ends; what can never be written, or not to the topic that stands there now, is a letter. */
+static void take_back(struct slot *slot, struct queue *queue)
 {
     for (uint32_t i = 0; i < queue->taken.count && queue->taken.moved > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
-        if (item->state == TAKEN_MOVED) {
-            taken_move(&queue->taken, item, item->cancelled ? TAKEN_ENDED : state);
-            slot->ended.cancelled += item->cancelled;
+        if (item->state != TAKEN_MOVED) {
+            continue;
+        }
+        bool letter = item->at_fault || (slot->reading_stopped && item->why != COPY_LATER);
+        if (letter && !item->cancelled) {
+            postpone_make_letter(queue, item);
+        } else {
+            control_taken_back(slot, queue, item, slot->reading_stopped ? TAKEN_FAILED : TAKEN_POSTPONED);
         }
     }
 }
 
-static void make_letters(struct queue *queue)
+/* Of all that is postponed, or only of what is so because its letter was not kept: what was delivered goes on otherwise. */
+static void make_letters(struct queue *queue, bool all)
 {
     for (uint32_t i = 0; i < queue->taken.count && queue->taken.postponed > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
-        if (item->state == TAKEN_POSTPONED) {
+        if (item->state == TAKEN_POSTPONED && item->why == COPY_LATER) {
             taken_move(&queue->taken, item, TAKEN_FAILED);
+        } else if (item->state == TAKEN_POSTPONED && all) {
+            postpone_make_letter(queue, item);
+        }
+    }
+}
+
+void postpone_copy_aborted(struct slot *slot)
+{
+    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+        struct queue *queue = slot->queues[lane];
+        for (uint32_t i = 0; queue != NULL && queue->taken.postponed > 0 && i < queue->taken.count; i++) {
+            struct taken *item = taken_at(&queue->taken, i);
+            if (item->state == TAKEN_POSTPONED && item->at_fault) {
+                postpone_make_letter(queue, item);
+            }
         }
     }
 }
@@ -176,21 +222,20 @@ static void rest(const struct core *core, struct slot *slot, struct now now)
 void postpone_answered(struct core *core, struct slot *slot, const struct input_transaction *answer, struct now now)
 {
     bool committed = answer->result == TRANSACTION_COMMITTED;
-    bool explained = core->options.exactly_once && core->transaction.explained; /* else no delivery belongs to it */
+    bool explained = (core->options.exactly_once && core->transaction.explained) || core->transaction.at_fault; /* at least once no delivery belongs to it */
     bool blamed = !committed && !explained;
-    marks_reappended(&slot->marks, transaction_copied_end(answer, slot));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {
             continue;
         }
         if (committed) {
-            end_moved(slot, queue);
+            end_moved(core, slot, queue);
         } else {
-            take_back(slot, queue, slot->reading_stopped ? TAKEN_FAILED : TAKEN_POSTPONED);
+            take_back(slot, queue);
         }
         if (blamed) {
-            make_letters(queue);
+            make_letters(queue, false);
         }
         queue_advance(core, queue, !core->options.exactly_once);
     }
@@ -200,6 +245,7 @@ void postpone_answered(struct core *core, struct slot *slot, const struct input_
         shrink(core, slot);
     }
     rest(core, slot, now);
+    slot->postpone.not_before_ms = core->transaction.at_fault ? now.mono.ms : slot->postpone.not_before_ms; /* the culprit is out of the way */
 }
 
 void postpone_stop(struct core *core, struct slot *slot)
@@ -209,7 +255,7 @@ void postpone_stop(struct core *core, struct slot *slot)
     }
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
-            make_letters(slot->queues[lane]);
+            make_letters(slot->queues[lane], true);
         }
     }
 }

@@ -128,8 +128,9 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
     bool room = queue->taken.count == 0 ||
                 (in_flight < lane->max_in_flight && core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
     bool passable = !core->options.exactly_once || queue->taken.postponed == 0; /* a transaction's frontier passes no gap */
+    bool decidable = !lane->decides || slot->position >= slot->marks.high || slot->reading_stopped; /* all that others have decided was read (R10) */
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
-    return open && room && passable && key_compare(queue->loaded, queue->taken_point) >= 0;
+    return open && room && passable && decidable && key_compare(queue->loaded, queue->taken_point) >= 0;
 }
 
 /* R1: what is late is not due by our clock, or had no room in memory. When nothing is in flight the pair is kept and the queue starts over
@@ -283,12 +284,13 @@ static uint32_t look_ahead_point(const struct queue *queue, bool sent_too, struc
 void queue_look_ahead(const struct slot *slot, struct queue *queue, bool sent_too)
 {
     queue->outlook = queue->frontier;
+    queue->ahead = 0;
     if (queue->taken.count == 0 || key_compare(queue->loaded, queue->taken_point) < 0) {
         return;
     }
     struct key point = queue->frontier.live.point;
-    uint32_t prefix = look_ahead_point(queue, sent_too, &point);
-    frontier_advance(&queue->outlook, point, cut_behind(slot, queue, prefix));
+    queue->ahead = look_ahead_point(queue, sent_too, &point);
+    frontier_advance(&queue->outlook, point, cut_behind(slot, queue, queue->ahead));
 }
 
 /* When pass_ended_buckets has something to do. */

@@ -10,8 +10,10 @@
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
+#include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
+#include "scheduler/reappend.h"
 #include "scheduler/transaction.h"
 
 struct slot *slot_find(const struct core *core, slot_index index, uint32_t epoch)
@@ -55,7 +57,15 @@ static void gain_queues(struct core *core, struct slot *slot, const struct input
     }
 }
 
-static void gain_buckets(struct slot *slot, const struct input_slot_gained *gained)
+/* Controls behind it keep marks until it is decided. */
+static void note_undecided(const struct core *core, struct slot *slot, lane_index lane, int64_t offset)
+{
+    if (lane == core->deciding_lane && offset > slot->undecided_last) {
+        slot->undecided_last = offset;
+    }
+}
+
+static void gain_buckets(const struct core *core, struct slot *slot, const struct input_slot_gained *gained)
 {
     for (size_t i = 0; i < gained->bucket_count; i++) {
         const struct bucket_stats *stats = &gained->buckets[i];
@@ -63,6 +73,7 @@ static void gain_buckets(struct slot *slot, const struct input_slot_gained *gain
         bucket_table_set(&queue->buckets, stats);
         queue->pending += stats->count; /* done ones too, until they are looked at, skipped or dropped */
         queue->pending_bytes += stats->bytes;
+        note_undecided(core, slot, stats->id.lane, stats->last_offset);
     }
 }
 
@@ -85,11 +96,13 @@ void slot_gain(struct core *core, slot_index index, const struct input_slot_gain
     slot->last_read = (struct anchor){.offset = -1};
     slot->shared = gained->frontier.shared;
     slot->shared_committed = slot->shared;
+    slot->undecided_last = -1;
     slot->commit_at_ms = now.mono.ms;
     slot->written_at_ms = now.mono.ms;
     gain_queues(core, slot, gained);
-    gain_buckets(slot, gained);
+    gain_buckets(core, slot, gained);
     marks_gain(&slot->marks, gained->high, slot->low_offset, gained->marks, gained->mark_count, gained->skips, gained->skip_count);
+    dedupe_gain(&slot->dedupe, slot->low_offset, gained->skips, gained->skip_count);
     slot_look_caught_up(slot);
 }
 
@@ -105,6 +118,8 @@ void slot_lose(struct core *core, struct slot *slot)
     id_table_free(&slot->ids);
     cancelled_free(&slot->cancelled);
     marks_free(&slot->marks);
+    dedupe_free(&slot->dedupe);
+    reappend_free(slot);
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             queue_free(core, slot->queues[lane]);
@@ -136,12 +151,39 @@ static void release(struct core *core, row_ref ref)
 
 static void keep_record(struct core *core, struct slot *slot, struct queue *queue, const struct input_record *record)
 {
-    struct unwritten_row row = {record->offset, record->due_ms, record->ref, record->bytes, record->lane, record->root, record->id};
+    struct unwritten_row row = {record->offset, record->due_ms, record->ref, record->bytes, record->lane, record->root,
+                                record->conditional ? RECORD_ID_NONE : record->id}; /* a conditional one is found by nobody */
     unwritten_add(&slot->unwritten, &row);
     queue_arrive(core, queue, (struct key){record->due_ms, record->offset}, record->bytes);
-    if (!record_id_is_none(record->id)) {
+    note_undecided(core, slot, record->lane, record->offset);
+    if (!record_id_is_none(row.id)) {
         control_keep(slot, record);
     }
+}
+
+/* What is read once more below the checkpoint's position goes through it, too: it is known, but the fold begins at C. */
+static bool is_duplicate(struct slot *slot, const struct input_record *record)
+{
+    if (slot->dedupe.count > 0) {
+        dedupe_pass(&slot->dedupe, record->timestamp_ms);
+    }
+    bool judged = record->cancel ? slot->dedupe.count > 0 : record->dedupe_ms > 0;
+    if (!judged || record->root >= 0 || record_id_is_none(record->id)) {
+        return false;
+    }
+    struct dedupe_record seen = {.id = record->id,
+                                 .offset = record->offset,
+                                 .timestamp_ms = record->timestamp_ms,
+                                 .due_ms = record->dedupe_due_ms,
+                                 .window_ms = record->dedupe_ms,
+                                 .cancel = record->cancel};
+    return dedupe_take(&slot->dedupe, &seen);
+}
+
+/* False: there is no event to keep. */
+static bool act(struct core *core, struct slot *slot, const struct input_record *record)
+{
+    return record->conditional ? control_take_conditional(core, slot, record) : control_take(core, slot, record);
 }
 
 void slot_record(struct core *core, struct slot *slot, const struct input_record *record)
@@ -151,13 +193,18 @@ void slot_record(struct core *core, struct slot *slot, const struct input_record
     bool again = record->offset < slot->position;
     slot_position(slot, record->offset + 1);
     bool known = again || record->offset < slot->low_offset || record->offset < slot->stored_position;
-    bool event = known || record_id_is_none(record->id) || control_take(core, slot, record);
+    bool duplicate = !again && is_duplicate(slot, record);
+    if (duplicate && !known) {
+        slot->ended.duplicates++;
+        outcome_duplicate(core, slot, record);
+    }
+    bool event = known || record_id_is_none(record->id) || (!duplicate && act(core, slot, record));
     if (known || !event || frontier_done(&queue->frontier, record->offset, record->due_ms)) {
         release(core, record->ref);
     } else {
         keep_record(core, slot, queue, record);
     }
-    if (!again) {
+    if (!again && record->offset >= slot->stored_position) { /* else it is behind what the checkpoint is known by (R8) */
         slot->last_read = (struct anchor){record->offset, record->timestamp_ms, record->crc};
     }
 }
@@ -188,6 +235,11 @@ static int64_t least_in_buckets(const struct queue *queue, int64_t least)
     return least;
 }
 
+int64_t slot_bound(const struct slot *slot, int64_t low)
+{
+    return marks_bound(&slot->marks, dedupe_bound(&slot->dedupe, low));
+}
+
 int64_t slot_low_offset(const struct slot *slot)
 {
     int64_t low = least_unwritten(slot);
@@ -196,8 +248,27 @@ int64_t slot_low_offset(const struct slot *slot)
             low = least_in_buckets(slot->queues[lane], low);
         }
     }
-    low = marks_bound(&slot->marks, low);
+    low = slot_bound(slot, low);
     return low > slot->low_offset ? low : slot->low_offset;
+}
+
+struct queue *slot_deciding_queue(const struct core *core, const struct slot *slot)
+{
+    return core->deciding_lane < slot->queue_count ? slot->queues[core->deciding_lane] : NULL;
+}
+
+/* They are all due since ever, so they are decided in the order of their offsets. */
+int64_t slot_decided(const struct core *core, const struct slot *slot)
+{
+    const struct queue *queue = slot_deciding_queue(core, slot);
+    bool complete = queue == NULL || key_compare(queue->loaded, queue->taken_point) >= 0;
+    if (queue == NULL || (complete && queue->pending <= queue->ahead)) {
+        return slot->position;
+    }
+    const struct frontier_pair *done = &queue->outlook.live;
+    int64_t passed = done->point.due_ms < DUE_SINCE_EVER ? 0 : done->point.offset + 1;
+    passed = done->point.due_ms > DUE_SINCE_EVER || done->cut < passed ? done->cut : passed;
+    return passed > slot->decided ? passed : slot->decided;
 }
 
 uint64_t slot_pending(const struct slot *slot)

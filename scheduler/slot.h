@@ -24,6 +24,15 @@ void slot_look_caught_up(struct slot *slot);
  * buckets + marks). */
 int64_t slot_low_offset(const struct slot *slot);
 
+/* C, and how far is copied forward, may not be greater than this, if nothing else is below `low`: marks and skips (R5), and what dedupe keeps (R10). O(marks + skips). */
+int64_t slot_bound(const struct slot *slot, int64_t low);
+
+/* The queue of what is undecided (R10), NULL: the slot has none. */
+struct queue *slot_deciding_queue(const struct core *core, const struct slot *slot);
+
+/* Everything undecided below it is done, if what the queues' outlooks say comes true. O(1). */
+int64_t slot_decided(const struct core *core, const struct slot *slot);
+
 /* Read or loaded and not done, all queues. */
 uint64_t slot_pending(const struct slot *slot);
 

@@ -40,13 +40,18 @@ uint64_t taken_add(struct taken_fifo *fifo, const struct taken *item)
     return fifo->first_sequence + fifo->count - 1;
 }
 
-struct taken *taken_find_sent(const struct taken_fifo *fifo, uint64_t sequence)
+struct taken *taken_find(const struct taken_fifo *fifo, uint64_t sequence)
 {
     if (sequence < fifo->first_sequence || sequence - fifo->first_sequence >= fifo->count) {
         return NULL;
     }
-    struct taken *item = taken_at(fifo, (uint32_t)(sequence - fifo->first_sequence));
-    return item->state == TAKEN_SENT ? item : NULL;
+    return taken_at(fifo, (uint32_t)(sequence - fifo->first_sequence));
+}
+
+struct taken *taken_find_sent(const struct taken_fifo *fifo, uint64_t sequence)
+{
+    struct taken *item = taken_find(fifo, sequence);
+    return item != NULL && item->state == TAKEN_SENT ? item : NULL;
 }
 
 void taken_move(struct taken_fifo *fifo, struct taken *item, enum taken_state state)

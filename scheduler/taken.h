@@ -15,7 +15,7 @@ enum taken_state {
     TAKEN_FAILED,    /* to be sent again */
     TAKEN_DONE,      /* delivered; with exactly_once, if its transaction commits */
     TAKEN_ENDED,     /* cancelled or moved: it is not sent again */
-    TAKEN_POSTPONED, /* its letter could not be kept: to be written again (postpone.h) */
+    TAKEN_POSTPONED, /* to be written again (postpone.h): its letter could not be kept, or it goes on after its delivery */
     TAKEN_MOVED,     /* is being written again, if its transaction commits */
 };
 
@@ -27,6 +27,19 @@ struct taken {
     bool late;       /* was covered by the point when it was taken: counts for the cut, not for the point */
     bool refused;    /* goes out as a letter */
     bool cancelled;  /* its event was, while it was under way */
+    bool untold;     /* cancelled: what became of it is to be told to the control, once it is known */
+    bool by_cancel;  /* of `control` */
+    uint8_t why;     /* enum copy_why, when postponed or moved: COPY_LATER, COPY_NEXT or COPY_DECIDED; else COPY_FORWARD */
+    bool at_fault;   /* it can never be written again, so the transaction is aborted */
+    uint8_t verdict; /* enum verdict: what is to be told of it when it is done */
+    int64_t control; /* untold, or dropped: offset of the control */
+};
+
+/* What was decided of a conditional record, and is not final yet (R10). */
+enum verdict {
+    VERDICT_NONE,
+    VERDICT_REJECTED,
+    VERDICT_DROPPED,
 };
 
 struct taken_fifo {
@@ -56,7 +69,10 @@ static inline struct taken *taken_at(const struct taken_fifo *fifo, uint32_t pos
     return &fifo->items[(fifo->head + position) & (fifo->capacity - 1)];
 }
 
-/* The record of this sequence number in state TAKEN_SENT; NULL: there is none (a report that answers nothing). */
+/* The record of this sequence number, NULL: it is not here (any more). O(1). */
+struct taken *taken_find(const struct taken_fifo *fifo, uint64_t sequence);
+
+/* The same in state TAKEN_SENT; NULL: there is none (a report that answers nothing). */
 struct taken *taken_find_sent(const struct taken_fifo *fifo, uint64_t sequence);
 
 /* Moves a record from one state to another, with the counts. */

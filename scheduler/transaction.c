@@ -8,8 +8,10 @@
 #include "scheduler/commit.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
+#include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
+#include "scheduler/reappend.h"
 
 #define NEXT_MS 2         /* for the next record */
 
@@ -47,6 +49,7 @@ static void open(struct core *core, struct now now)
     transaction->full = false;
     transaction->first_records = 0;
     transaction->explained = false;
+    transaction->at_fault = false;
     transaction->copying = NULL;
     transaction->postponing = NULL;
     transaction->postponed = 0;
@@ -264,8 +267,16 @@ int64_t transaction_copied_end(const struct input_transaction *answer, const str
     return 0;
 }
 
-static void queue_committed(struct core *core, struct queue *queue)
+static void tell_delivered(struct core *core, struct slot *slot, const struct queue *queue)
 {
+    for (uint32_t i = 0; slot->untold > 0 && i < queue->taken.count; i++) {
+        outcome_delivered(core, slot, taken_at(&queue->taken, i));
+    }
+}
+
+static void queue_committed(struct core *core, struct slot *slot, struct queue *queue)
+{
+    tell_delivered(core, slot, queue);
     if (queue_has_part(queue)) {
         queue->hold.wait_ms = 0;
     }
@@ -278,7 +289,7 @@ static void queue_aborted(struct core *core, struct slot *slot, struct queue *qu
     for (uint32_t i = 0; i < queue->taken.count; i++) {
         struct taken *item = taken_at(&queue->taken, i);
         if (item->state == TAKEN_SENT || item->state == TAKEN_DONE) {
-            control_failed(slot, queue, item);
+            control_failed(core, slot, queue, item);
         }
     }
     bool held_by_it = queue->hold.held && queue->hold.until_ms - queue->hold.wait_ms >= core->transaction.opened_at_ms;
@@ -296,7 +307,7 @@ static void slot_answered(struct core *core, struct slot *slot, bool committed)
             continue;
         }
         if (committed) {
-            queue_committed(core, slot->queues[lane]);
+            queue_committed(core, slot, slot->queues[lane]);
         } else {
             queue_aborted(core, slot, slot->queues[lane]);
         }
@@ -333,6 +344,11 @@ void transaction_answered(struct core *core, const struct input_transaction *ans
     }
     transaction->state = TRANSACTION_NONE;
     adapt(core, committed, now);
+    for (uint32_t i = 0; i < core->slot_count; i++) {
+        if (core->slots[i] != NULL) {
+            reappend_answered(core->slots[i], answer);
+        }
+    }
     if (transaction->copying != NULL) {
         copy_forward_answered(core, transaction->copying, answer, now);
     }

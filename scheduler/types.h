@@ -96,7 +96,7 @@ struct mark {
     int64_t end;
 };
 
-/* The re-append at `skipped` was ended by the mark of `offset`: C stays out of (offset, skipped] (R5). */
+/* The re-append at `skipped` was ended by the mark of `offset`: C stays out of (offset, skipped] (R5). One that spans nothing: the record there is a duplicate (dedupe.h). */
 struct skip {
     int64_t offset;
     int64_t skipped;

@@ -1,6 +1,6 @@
-foreach(name id_table cancelled marks taken retry)
+foreach(name id_table cancelled marks taken retry dedupe)
     tarry_test(test_${name} FOLDER unit LABEL unit ROOMS scheduler base)
 endforeach()
-foreach(name firing progress transaction failing copy control reappend directed slot postpone postpone_exactly)
+foreach(name firing progress transaction failing copy control reappend directed slot postpone postpone_exactly again decide outcome dedupe)
     tarry_test(test_core_${name} FOLDER unit LABEL unit ROOMS scheduler base SOURCES support/core_case.c)
 endforeach()

@@ -171,6 +171,14 @@ static void leave(struct world *world, struct world_instance *instance, const st
     }
 }
 
+/* What is told to people alone. */
+static void hear(struct world *world, struct world_instance *instance, const struct command *command)
+{
+    (void)world;
+    (void)instance;
+    (void)command;
+}
+
 static void run(struct world *world, struct world_instance *instance, const struct command *command)
 {
     static void (*const runs[])(struct world *, struct world_instance *, const struct command *) = {
@@ -182,6 +190,8 @@ static void run(struct world *world, struct world_instance *instance, const stru
         [COMMAND_COMMIT] = commit,
         [COMMAND_COPY] = copy,
         [COMMAND_TRANSACTION] = world_transaction_command,
+        [COMMAND_OUTCOME] = hear,
+        [COMMAND_STEERED] = hear,
         [COMMAND_SLOT_LEFT] = leave,
         [COMMAND_STOPPED] = leave,
     };

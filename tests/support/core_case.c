@@ -46,14 +46,15 @@ struct input *core_case_input(struct core_case *test, enum input_kind kind)
     return input;
 }
 
-static struct core_lane_options lane_options(bool paused)
+static struct core_lane_options lane_options(const struct core_case *test, lane_index lane, bool paused)
 {
-    return (struct core_lane_options){.max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX, .paused = paused};
+    bool decides = test->deciding > 0 && lane == test->deciding;
+    return (struct core_lane_options){.max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX, .paused = paused, .decides = decides};
 }
 
 void core_case_pause(struct core_case *test, lane_index lane, bool paused)
 {
-    struct core_lane_options options = lane_options(paused);
+    struct core_lane_options options = lane_options(test, lane, paused);
     core_lane_change(test->core, lane, &options);
 }
 
@@ -74,16 +75,22 @@ static void make_event(struct input_record *record, int64_t due_ms, lane_index l
     record->ref = (row_ref)record->offset + 1;
 }
 
-static void give_id(const struct core_case *test, struct input_record *record, struct record_id id)
+static struct stored_event look_up(const struct core_case *test, struct record_id id)
 {
-    record->id = id;
+    struct stored_event found = {.offset = -1};
     for (size_t i = 0; i < test->row_count; i++) {
         const struct core_case_row *row = &test->rows[i];
         if (record_id_equal(row->id, id)) {
-            record->found =
-                (struct stored_event){row->offset, row->due_ms, row->root, CORE_CASE_ROW_BYTES, row->bucket.lane};
+            found = (struct stored_event){row->offset, row->due_ms, row->root, CORE_CASE_ROW_BYTES, row->bucket.lane};
         }
     }
+    return found;
+}
+
+static void give_id(const struct core_case *test, struct input_record *record, struct record_id id)
+{
+    record->id = id;
+    record->found = look_up(test, id);
 }
 
 void core_case_record(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane)
@@ -111,6 +118,23 @@ void core_case_cancel(struct core_case *test, int64_t offset, struct record_id i
     record->cancel = true;
 }
 
+void core_case_conditional(struct core_case *test, int64_t offset, lane_index lane, struct record_id id, int64_t root)
+{
+    core_case_again(test, offset, -CORE_CASE_WALL, lane, id, root);
+    test->inputs[test->input_count - 1].as.record.conditional = true;
+}
+
+void core_case_reappended(struct core_case *test, struct record_id id, int64_t offset)
+{
+    core_case_input(test, INPUT_REAPPENDED)->as.reappended = (struct input_reappended){id, offset};
+}
+
+enum decision core_case_decide(struct core_case *test, struct record_id id, int64_t root)
+{
+    struct stored_event found = look_up(test, id);
+    return core_decide(test->core, 0, test->gained.epoch, id, root, &found);
+}
+
 void core_case_position(struct core_case *test, int64_t offset)
 {
     core_case_input(test, INPUT_POSITION)->as.position.offset = offset;
@@ -119,6 +143,11 @@ void core_case_position(struct core_case *test, int64_t offset)
 void core_case_delivered(struct core_case *test, lane_index lane, uint64_t sequence)
 {
     core_case_input(test, INPUT_DELIVERED)->as.delivery = (struct input_delivery){.lane = lane, .sequence = sequence};
+}
+
+void core_case_goes_on(struct core_case *test, lane_index lane, uint64_t sequence, enum copy_why why)
+{
+    core_case_input(test, INPUT_DELIVERED)->as.delivery = (struct input_delivery){.lane = lane, .sequence = sequence, .again = true, .why = why};
 }
 
 void core_case_failed(struct core_case *test, lane_index lane, uint64_t sequence, enum delivery_failure failure)
@@ -408,9 +437,9 @@ void core_case_full(struct core_case *test)
 void core_case_begin(struct core_case *test, int lanes, int64_t catch_up_to)
 {
     static struct bucket_stats buckets[CORE_CASE_ROWS];
-    struct core_lane_options options = lane_options(false);
     test->core = core_new(&test->options);
     for (int i = 0; i < lanes; i++) {
+        struct core_lane_options options = lane_options(test, (lane_index)i, false);
         (void)core_lane_add(test->core, &options);
     }
     touch_all(test);
@@ -566,6 +595,20 @@ void core_case_expect_ended(const struct core_case *test, uint64_t cancelled, ui
     assert_int_equal(core_case_slot(test).cancelled, cancelled);
     assert_int_equal(core_case_slot(test).replaced, replaced);
     assert_int_equal(core_case_slot(test).skipped, skipped);
+}
+
+void core_case_expect_outcomes(const struct core_case *test, size_t count)
+{
+    assert_int_equal(core_case_count(test, COMMAND_OUTCOME), count);
+}
+
+void core_case_expect_outcome(const struct core_case *test, size_t nth, enum outcome outcome, int64_t control, int64_t event)
+{
+    const struct command *command = core_case_find(test, COMMAND_OUTCOME, nth);
+    assert_non_null(command);
+    assert_int_equal(command->as.outcome.outcome, outcome);
+    assert_int_equal(command->as.outcome.control_offset, control);
+    assert_int_equal(command->as.outcome.event_offset, event);
 }
 
 int64_t core_case_next_low(struct core_case *test)

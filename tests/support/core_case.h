@@ -28,6 +28,7 @@ struct core_case {
     struct core *core;
     struct core_options options;
     struct input_slot_gained gained;
+    int deciding;    /* the lane of this number decides (R10); 0: none does. Set before core_case_begin */
     int64_t wall_ms; /* since CORE_CASE_WALL */
     int64_t mono_ms;
     struct input *inputs;
@@ -68,6 +69,8 @@ struct input *core_case_input(struct core_case *test, enum input_kind kind);
 void core_case_record(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane);
 void core_case_position(struct core_case *test, int64_t offset);
 void core_case_delivered(struct core_case *test, lane_index lane, uint64_t sequence);
+/* It is delivered, and goes on as a re-append. */
+void core_case_goes_on(struct core_case *test, lane_index lane, uint64_t sequence, enum copy_why why);
 void core_case_failed(struct core_case *test, lane_index lane, uint64_t sequence, enum delivery_failure failure);
 void core_case_full_sink(struct core_case *test, lane_index lane, uint64_t sequence);
 void core_case_committed(struct core_case *test);
@@ -76,6 +79,15 @@ void core_case_committed(struct core_case *test);
 void core_case_event(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane, struct record_id id);
 void core_case_again(struct core_case *test, int64_t offset, int64_t due_ms, lane_index lane, struct record_id id, int64_t root);
 void core_case_cancel(struct core_case *test, int64_t offset, struct record_id id);
+
+/* A conditional record of that lane; of a copy of one: its root, else -1. */
+void core_case_conditional(struct core_case *test, int64_t offset, lane_index lane, struct record_id id, int64_t root);
+
+/* A re-append of this id was written, of the record at this offset. */
+void core_case_reappended(struct core_case *test, struct record_id id, int64_t offset);
+
+/* What is decided of a conditional record. What the store knows of the id is looked up in `rows`. */
+enum decision core_case_decide(struct core_case *test, struct record_id id, int64_t root);
 
 /* Answers the transaction that is ending. copied_end: of its copies, 0 without. */
 void core_case_transacted(struct core_case *test, enum transaction_result result, int64_t copied_end);
@@ -140,6 +152,10 @@ const struct partition_frontier *core_case_only_frontier(const struct core_case 
 void core_case_commit_all(struct core_case *test);
 
 void core_case_expect_ended(const struct core_case *test, uint64_t cancelled, uint64_t replaced, uint64_t skipped);
+
+/* The step told so many outcomes; and its nth: of this control and event. */
+void core_case_expect_outcomes(const struct core_case *test, size_t count);
+void core_case_expect_outcome(const struct core_case *test, size_t nth, enum outcome outcome, int64_t control, int64_t event);
 
 /* The C of the next commit, which is acknowledged. */
 int64_t core_case_next_low(struct core_case *test);
