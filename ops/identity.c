@@ -95,13 +95,15 @@ static bool covers(const struct metadata *a, const struct metadata *b)
 }
 
 /* What is known to be done: the group's metadata, else the checkpoint's own copy (offsets expire after 7 days without members). Of two
- * true statements the one that says more: while a former topic is drained only the checkpoint goes on. */
+ * true statements the one that says more: while a former topic is drained only the checkpoint goes on. Of two that say the same the group's: it is the later
+ * one in what is not progress, which lanes are paused and what is moving. */
 static const struct metadata *furthest(const struct identity_facts *facts, bool use_store)
 {
     if (facts->kafka == NULL) {
         return facts->stored;
     }
-    return use_store && covers(facts->stored, facts->kafka) ? facts->stored : facts->kafka;
+    bool more = use_store && covers(facts->stored, facts->kafka) && !covers(facts->kafka, facts->stored);
+    return more ? facts->stored : facts->kafka;
 }
 
 /* ------------------------------------------------------------------------------------------ the same rules? */

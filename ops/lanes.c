@@ -17,6 +17,7 @@ void lanes_init(struct lanes *lanes, const struct config *config)
     lanes->count = 0;
     add(lanes, LANES_DEFAULT_NAME);
     add(lanes, LANES_REFUSED_NAME);
+    add(lanes, LANES_UNDECIDED_NAME);
     for (size_t i = 0; i < config->target_count && lanes->count < LANES_MAX; i++) {
         add(lanes, config->targets[i].name);
     }
@@ -48,9 +49,12 @@ bool lanes_add(struct lanes *lanes, const char *name, lane_index *lane, struct e
 
 struct core_lane_options lanes_options(const struct lanes *lanes, const struct config *config, lane_index lane)
 {
-    struct core_lane_options options = {.max_in_flight = DEFAULT_IN_FLIGHT, .max_in_flight_bytes = IN_FLIGHT_BYTES};
-    if (lane > LANES_REFUSED && lane < lanes->configured) {
-        options.max_in_flight = (uint32_t)config->targets[lane - LANES_REFUSED - 1].max_in_flight;
+    struct core_lane_options options = {
+        .max_in_flight = DEFAULT_IN_FLIGHT, .max_in_flight_bytes = IN_FLIGHT_BYTES, .decides = lane == LANES_UNDECIDED};
+    if (lane >= LANES_BUILT_IN && lane < lanes->configured) {
+        const struct config_target *target = &config->targets[lane - LANES_BUILT_IN];
+        options.max_in_flight = (uint32_t)target->max_in_flight;
+        options.rate_per_s = target->rate_per_s;
     }
     return options;
 }
@@ -59,11 +63,13 @@ void lanes_metadata(const struct lanes *lanes, const struct partition_frontier *
 {
     metadata->low_offset = frontier->low_offset;
     metadata->anchor = frontier->anchor;
+    metadata->moving = frontier->moving;
     metadata->shared = frontier->shared;
     metadata->lane_count = frontier->lane_count;
     for (uint16_t i = 0; i < frontier->lane_count; i++) {
         struct metadata_lane *to = &metadata->lanes[i];
         memcpy(to->name, lanes->names[frontier->lanes[i].lane], sizeof(to->name));
+        to->paused = frontier->lanes[i].paused;
         to->frontier = frontier->lanes[i].frontier;
     }
 }
@@ -73,12 +79,14 @@ void lanes_frontier(const struct lanes *lanes, const struct metadata *metadata, 
     frontier->committed_offset = metadata->shared.cut;
     frontier->low_offset = metadata->low_offset;
     frontier->anchor = metadata->anchor;
+    frontier->moving = metadata->moving;
     frontier->shared = metadata->shared;
     frontier->lane_count = 0;
     for (uint16_t i = 0; i < metadata->lane_count; i++) {
         lane_index lane;
         if (lanes_find(lanes, metadata->lanes[i].name, &lane)) {
-            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .frontier = metadata->lanes[i].frontier};
+            frontier->lanes[frontier->lane_count++] =
+                (struct frontier_lane){.lane = lane, .paused = metadata->lanes[i].paused, .frontier = metadata->lanes[i].frontier};
         }
     }
 }

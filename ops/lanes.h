@@ -1,7 +1,7 @@
 /*
  * The names of lanes, and their indexes: the configuration's, two built-in ones, and retired ones that still have rows or progress.
  *
- * Index 0 is `default`, 1 is `_refused`, then the targets in the order of the configuration, then retired ones as they are found. The same
+ * Index 0 is `default`, 1 is `_refused`, 2 is `_undecided` (R10: its "deliveries" are decisions), then the targets in the order of the configuration, then retired ones as they are found. The same
  * index stands for a lane in the core, in the store and in the metrics.
  */
 #ifndef TARRY_OPS_LANES_H
@@ -13,8 +13,11 @@
 
 #define LANES_DEFAULT ((lane_index)0)
 #define LANES_REFUSED ((lane_index)1)
+#define LANES_UNDECIDED ((lane_index)2)
+#define LANES_BUILT_IN 3 /* the first of the configuration's */
 #define LANES_DEFAULT_NAME "default"
 #define LANES_REFUSED_NAME "_refused"
+#define LANES_UNDECIDED_NAME "_undecided"
 
 struct lanes {
     char names[LANES_MAX][METADATA_LANE_NAME_MAX + 1];
@@ -31,7 +34,7 @@ bool lanes_find(const struct lanes *lanes, const char *name, lane_index *lane);
 /* Adds a retired lane. ERROR_FULL: LANES_MAX. */
 bool lanes_add(struct lanes *lanes, const char *name, lane_index *lane, struct error *error);
 
-/* Limits of a lane: of its target's entry; built-in and retired ones have the default's. */
+/* Limits of a lane: of its target's entry; built-in and retired ones have the default's. `_undecided` decides. */
 struct core_lane_options lanes_options(const struct lanes *lanes, const struct config *config, lane_index lane);
 
 /* A frontier with indexes as metadata with names, and back. The metadata's identity is not touched. Lanes that are not known here are left out:

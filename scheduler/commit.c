@@ -8,6 +8,7 @@
 #include "scheduler/outcome.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
+#include "scheduler/steer.h"
 
 static void refresh(const struct core *core, struct slot *slot, struct now now)
 {
@@ -59,11 +60,8 @@ static bool stands_at(const struct frontier *frontier, struct frontier_pair shar
     return frontier->old_count == 0 && frontier_pair_equal(frontier->live, shared);
 }
 
-/* Fills in `frontier` from one frontier of each queue. */
-static void fill(const struct slot *slot,
-                 struct partition_frontier *frontier,
-                 struct frontier_pair shared,
-                 const struct frontier *(*choose)(const struct queue *queue))
+/* Fills in `frontier` from one frontier of each queue: as the next commit says it, or as the last one did. A lane that is paused has an entry wherever it stands. */
+static void fill(const struct slot *slot, struct partition_frontier *frontier, struct frontier_pair shared, bool committed)
 {
     frontier->committed_offset = INT64_MAX;
     frontier->anchor = slot->anchor;
@@ -73,12 +71,14 @@ static void fill(const struct slot *slot,
         if (slot->queues[lane] == NULL) {
             continue;
         }
-        const struct frontier *mine = choose(slot->queues[lane]);
+        const struct queue *queue = slot->queues[lane];
+        const struct frontier *mine = committed ? &queue->committed : &queue->outlook;
+        bool paused = committed ? queue->paused_committed : queue->paused;
         if (mine->live.cut < frontier->committed_offset) {
             frontier->committed_offset = mine->live.cut;
         }
-        if (!stands_at(mine, shared)) {
-            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .frontier = *mine};
+        if (paused || !stands_at(mine, shared)) {
+            frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .paused = paused, .frontier = *mine};
         }
     }
     if (frontier->committed_offset == INT64_MAX) {
@@ -86,20 +86,11 @@ static void fill(const struct slot *slot,
     }
 }
 
-static const struct frontier *choose_outlook(const struct queue *queue)
-{
-    return &queue->outlook;
-}
-
-static const struct frontier *choose_committed(const struct queue *queue)
-{
-    return &queue->committed;
-}
-
 void commit_committed_frontier(const struct slot *slot, struct partition_frontier *frontier)
 {
-    fill(slot, frontier, slot->shared_committed, choose_committed);
+    fill(slot, frontier, slot->shared_committed, true);
     frontier->low_offset = slot->low_committed;
+    frontier->moving = slot->steer.moving_committed;
 }
 
 void commit_make_room(struct core *core)
@@ -119,9 +110,10 @@ static struct marks_proof proof_of(const struct core *core, const struct slot *s
 static bool has_news(const struct core *core, const struct slot *slot, int64_t low)
 {
     bool news = low != slot->low_committed || marks_provable(&slot->marks, proof_of(core, slot));
+    news = news || steer_is_moving(slot) != slot->steer.moving_committed;
     for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
-        news = queue != NULL && !frontier_equal(&queue->outlook, &queue->committed);
+        news = queue != NULL && (!frontier_equal(&queue->outlook, &queue->committed) || queue->paused != queue->paused_committed);
     }
     return news;
 }
@@ -143,7 +135,8 @@ static void move_anchor(struct slot *slot)
     }
 }
 
-const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least)
+/* `always`: also when there is nothing new to say. */
+static const struct partition_frontier *build(struct core *core, struct slot *slot, struct now now, int64_t low_least, bool always)
 {
     refresh(core, slot, now);
     if (slot->caught_up) {
@@ -156,7 +149,7 @@ const struct partition_frontier *commit_build(struct core *core, struct slot *sl
     }
     int64_t low = slot_low_offset(slot);
     slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
-    if (!has_news(core, slot, low) && low_least <= low) {
+    if (!always && !has_news(core, slot, low) && low_least <= low) {
         return NULL;
     }
     struct partition_frontier *frontier = &core->frontier_room[core->frontier_count++];
@@ -164,16 +157,29 @@ const struct partition_frontier *commit_build(struct core *core, struct slot *sl
     slot->low_offset = low;
     slot->low_committing = low > low_least ? low : low_least;
     slot->proving = proof_of(core, slot);
-    fill(slot, frontier, slot->shared, choose_outlook);
+    fill(slot, frontier, slot->shared, false);
     frontier->low_offset = slot->low_committing;
+    frontier->moving = steer_is_moving(slot);
+    slot->steer.moving_committing = frontier->moving;
     slot->lanes_apart = frontier->lane_count;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             slot->queues[lane]->committing = slot->queues[lane]->outlook;
+            slot->queues[lane]->paused_committing = slot->queues[lane]->paused;
         }
     }
     slot->commit_under_way = true;
     return frontier;
+}
+
+const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least)
+{
+    return build(core, slot, now, low_least, false);
+}
+
+const struct partition_frontier *commit_build_all(struct core *core, struct slot *slot, struct now now)
+{
+    return build(core, slot, now, slot->low_offset, true);
 }
 
 /* Where reading has stopped another topic stands now: its offsets are not ours to commit. The checkpoint alone keeps the progress (R8). */
@@ -221,6 +227,7 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     slot->shared_committed = slot->shared;
     slot->low_offset = slot->low_committed > slot->low_offset ? slot->low_committed : slot->low_offset;
     slot->text_behind = true;
+    slot->steer.moving_committed = slot->steer.moving_committing;
     slot->decided = slot->proving.decided;
     outcome_proved(core, slot);
     dedupe_committed(&slot->dedupe, slot->low_committed);
@@ -228,6 +235,7 @@ void commit_answered(struct core *core, struct slot *slot, enum commit_result re
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             slot->queues[lane]->committed = slot->queues[lane]->committing;
+            slot->queues[lane]->paused_committed = slot->queues[lane]->paused_committing;
         }
     }
     slot_compact(core, slot);

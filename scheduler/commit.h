@@ -11,6 +11,9 @@ void commit_make_room(struct core *core);
  * to say. Valid until the next step. */
 const struct partition_frontier *commit_build(struct core *core, struct slot *slot, struct now now, int64_t low_least);
 
+/* The same, also when there is nothing new to say: what is written in its transaction needs an owner's word, whatever F says. Never NULL. */
+const struct partition_frontier *commit_build_all(struct core *core, struct slot *slot, struct now now);
+
 /* True when the slot may commit now: none of it is under way, and its pause is over or there is hurry. */
 bool commit_may(const struct core *core, const struct slot *slot, struct now now);
 

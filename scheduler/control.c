@@ -5,6 +5,7 @@
 #include "scheduler/outcome.h"
 #include "scheduler/queue.h"
 #include "scheduler/reappend.h"
+#include "scheduler/steer.h"
 
 static int64_t root_of(int64_t root, int64_t offset)
 {
@@ -23,6 +24,11 @@ static bool find(const struct slot *slot, struct record_id id, const struct stor
     }
     return !frontier_done(&slot->queues[event->lane]->committed, event->offset, event->due_ms) &&
            !cancelled_has(&slot->cancelled, event->offset);
+}
+
+bool control_find(const struct slot *slot, struct record_id id, const struct stored_event *found, struct stored_event *event)
+{
+    return find(slot, id, found, event);
 }
 
 static struct taken *find_taken(const struct queue *queue, struct key key)
@@ -172,8 +178,12 @@ bool control_take(struct core *core, struct slot *slot, const struct input_recor
         ending = end_event(core, slot, record, &event);
     }
     if (ending == ENDING_NOW) {
+        bool moved = again && steer_blocks(slot, event.offset); /* by a person: that is counted when it is known to be committed */
         slot->ended.cancelled += record->cancel;
-        slot->ended.replaced += !record->cancel;
+        slot->ended.replaced += !record->cancel && !moved;
+    }
+    if (found) {
+        steer_overtaken(core, slot, event.offset, again && root_of(event.root, event.offset) == record->root);
     }
     if (!again) {
         tell_control(core, slot, record, marked, ending, &event);

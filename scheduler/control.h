@@ -36,4 +36,8 @@ void control_drop_ended(struct core *core, struct slot *slot, struct queue *queu
 /* After a checkpoint: forgets what neither the store nor the window has any more. */
 void control_sweep(struct slot *slot);
 
+/* The pending event of this id, as far as it is known: read lately, or `found` in the store. False: there is none. What is done, and no commit says so yet, may be found
+ * all the same. O(1) on the average. */
+bool control_find(const struct slot *slot, struct record_id id, const struct stored_event *found, struct stored_event *event);
+
 #endif

@@ -60,6 +60,7 @@ lane_index core_lane_add(struct core *core, const struct core_lane_options *opti
     assert(!options->decides || core->deciding_lane == LANES_MAX);
     core->deciding_lane = options->decides ? core->lane_count : core->deciding_lane;
     core->lanes[core->lane_count] = *options;
+    lane_limit_begin(core, core->lane_count);
     return core->lane_count++;
 }
 
@@ -67,6 +68,7 @@ void core_lane_change(struct core *core, lane_index lane, const struct core_lane
 {
     assert(lane < core->lane_count && options->decides == core->lanes[lane].decides);
     core->lanes[lane] = *options;
+    lane_limit_begin(core, lane);
 }
 
 /* Counts steps of the wall clock: it should advance as the monotonic one does. */
@@ -146,11 +148,13 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
     }
 }
 
-/* A record of a slot that was lost still brings a ref, which is released. */
+/* A record of a slot that was lost still brings a ref, which is released; and whoever asks is answered. */
 static void orphan_input(struct core *core, const struct input *input)
 {
     if (input->kind == INPUT_RECORD && input->as.record.ref != 0) {
         command_list_release(&core->commands, input->as.record.ref);
+    } else if (input->kind == INPUT_STEER) {
+        steer_refuse(core, input);
     }
 }
 
@@ -231,6 +235,7 @@ struct commands core_step(struct core *core, struct now now, const struct input 
     for (size_t i = 0; i < count; i++) {
         take_input(core, &inputs[i], now);
     }
+    lane_limit_turn(core, now);
     extend_windows(core, now);
     window_trim(core);
     commit_make_room(core);
@@ -240,6 +245,7 @@ struct commands core_step(struct core *core, struct now now, const struct input 
     copy_forward_turn(core, now);
     checkpoint_plan_turn(core, now);
     transaction_turn(core, now, hungry);
+    steer_turn(core);
     commit_turn(core, now);
     slot_pressure(core);
     look_leaving(core);
@@ -262,6 +268,7 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
 {
     add_mono(deadline, commit_deadline(core, slot));
     add_mono(deadline, copy_forward_deadline(core, slot));
+    add_mono(deadline, steer_deadline(core, slot));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {
@@ -271,9 +278,8 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
         add_wall(deadline, queue_next_pass(queue, core->last.wall.ms));
         add_mono(deadline, delivery_retry_at(queue));
         add_mono(deadline, postpone_deadline(core, slot, queue));
-        if (queue_may_take(core, slot, queue)) {
-            add_wall(deadline, queue_next_due(slot, queue));
-        }
+        add_mono(deadline, delivery_rate_at(core, slot, queue));
+        add_wall(deadline, delivery_next_due(core, slot, queue));
     }
 }
 

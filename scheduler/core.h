@@ -381,9 +381,9 @@ struct command_outcome {
 
 enum steer_result {
     STEER_DONE,
-    STEER_NOT_FOUND,
-    STEER_TOO_LATE, /* its delivery is under way */
-    STEER_MOVING,   /* its re-append is not read back yet: ask again with the next step in which something was read */
+    STEER_NOT_FOUND, /* nothing of the id is pending; or a control that was read meanwhile has ended it */
+    STEER_TOO_LATE, /* its delivery is under way, or was a moment ago */
+    STEER_MOVING,   /* its re-append is not read back yet, or the partition is not yet: ask again with the next step in which something was read */
     STEER_BUSY,     /* too many of this partition are under way: ask again later */
     STEER_FAILED,   /* it could not be written again, three times */
     STEER_STOPPED,  /* the partition is being given up, or another topic stands there: ask its owner */

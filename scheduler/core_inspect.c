@@ -77,6 +77,7 @@ void core_queue_stats(const struct core *core, slot_index index, lane_index lane
     stats->in_memory = queue_entries(queue);
     stats->in_flight = queue->taken.sent;
     stats->held = queue->hold.held;
+    stats->paused = queue->paused;
     add_taken(queue, now, stats);
     add_memory(queue, now, stats);
     add_disk(queue, now, stats);
@@ -97,6 +98,7 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .lanes_apart = slot->lanes_apart,
         .cancelled = slot->ended.cancelled,
         .replaced = slot->ended.replaced,
+        .moved = slot->ended.moved,
         .copied = slot->ended.copied,
         .postponed = slot->ended.postponed,
         .skipped = slot->ended.skipped,

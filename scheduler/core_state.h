@@ -56,6 +56,39 @@ struct queue {
     struct bucket_table buckets;
     uint64_t pending;
     uint64_t pending_bytes;
+    bool paused;                /* by a person (lane_limit.h): nothing is taken; kept in F */
+    bool paused_committing;
+    bool paused_committed;
+};
+
+#define STEER_MAX 64u /* of one slot, under way */
+
+/* One event that a person steers (steer.h). */
+struct steered {
+    uint64_t token;
+    struct record_id id;
+    struct key key;    /* of the event as it is */
+    int64_t root;      /* offset of the record that a person wrote */
+    int64_t due_ms;    /* wanted */
+    uint32_t bytes;
+    lane_index lane;
+    uint8_t verb;      /* enum steer_verb */
+    uint8_t failures;  /* transactions with it that were aborted */
+    bool sent;         /* in the transaction that is ending */
+    bool ended;        /* the event is, meanwhile: by a control, or by its own re-append, which was read before the transaction's end is known */
+    bool beaten;       /* by a control */
+};
+
+struct steer {
+    struct steered items[STEER_MAX];
+    uint32_t count;
+    int64_t not_before_ms; /* monotonic */
+    int64_t wait_ms;       /* after a failure, 0 after a success */
+    bool alone;            /* the last transaction was the last attempt of one */
+    int64_t moved_end;     /* of the last re-append of a steered event: not read back while the position is below. Also as a former owner's F has it */
+    int64_t copied_end;    /* of the last one of any kind that this slot had a transaction of its own for */
+    bool moving_committing; /* what the commit under way says of that, and what is committed */
+    bool moving_committed;
 };
 
 enum copy_state {
@@ -109,6 +142,7 @@ struct moving {
 
 /* Events that ended without a delivery, in this life of the slot. */
 struct ended {
+    uint64_t moved; /* by a person */
     uint64_t cancelled;
     uint64_t replaced;
     uint64_t copied;
@@ -142,6 +176,7 @@ struct slot {
     struct moving moving;
     struct copy copy;
     struct postpone postpone;
+    struct steer steer;
     struct ended ended;
     uint32_t untold;                 /* what is to be told of records in FIFOs when their deliveries are known */
     struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
@@ -203,6 +238,8 @@ struct transaction {
     struct slot *copying;       /* the last one copies records of this slot forward; NULL: it does not, or the slot was lost */
     struct slot *postponing;    /* the last one writes postponed records of this slot again; NULL as with `copying` */
     uint32_t postponed;         /* so many */
+    struct slot *steering;      /* the last one moves events that persons steer, of this slot; NULL as with `copying` */
+    uint32_t moving_turn;       /* which kind of re-append begins one next */
     struct transaction_slot *slots;
     size_t slot_count;
     size_t slot_capacity;
@@ -241,6 +278,13 @@ struct checkpoint {
     size_t skip_capacity;
 };
 
+/* What a lane with a rate may still send, in thousandths of a delivery (lane_limit.h). */
+struct lane_tokens {
+    uint64_t credit;
+    int64_t at_ms;       /* monotonic: as of then */
+    uint32_t rate_per_s; /* that it is for */
+};
+
 struct core {
     struct core_options options;
     struct core_lane_options lanes[LANES_MAX];
@@ -249,6 +293,7 @@ struct core {
     uint32_t lane_taken[LANES_MAX];       /* in the FIFOs of a lane, all slots together */
     uint64_t lane_taken_bytes[LANES_MAX];
     uint32_t lane_sent[LANES_MAX];        /* of those, not yet reported on: as of the last delivery_turn */
+    struct lane_tokens lane_tokens[LANES_MAX];
     struct slot **slots; /* by index, NULL: not held */
     uint32_t slot_count;
     struct entry_pool pool;

@@ -89,6 +89,17 @@ static void validate_queue(const struct core *core, const struct slot *slot, con
     INVARIANT(ended || queue->pending >= queue->taken.count + queue_entries(queue) || !slot->caught_up);
 }
 
+static void validate_steer(const struct core *core, const struct slot *slot)
+{
+    INVARIANT(slot->steer.count <= STEER_MAX);
+    for (uint32_t i = 0; i < slot->steer.count; i++) {
+        const struct steered *item = &slot->steer.items[i];
+        INVARIANT(!item->sent || (core->transaction.state == TRANSACTION_ENDING && core->transaction.steering == slot));
+        INVARIANT(item->ended || !cancelled_has(&slot->cancelled, item->key.offset)); /* whatever ends it says so */
+        INVARIANT(item->sent || !item->ended);
+    }
+}
+
 static void validate_unwritten(const struct slot *slot)
 {
     uint64_t bytes = 0;
@@ -125,6 +136,7 @@ void core_validate(const struct core *core)
         if (slot == NULL) {
             continue;
         }
+        validate_steer(core, slot);
         validate_unwritten(slot);
         reappend_validate(core, slot);
         dedupe_validate(&slot->dedupe);

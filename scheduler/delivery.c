@@ -7,9 +7,11 @@
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
+#include "scheduler/lane_limit.h"
 #include "scheduler/outcome.h"
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
+#include "scheduler/steer.h"
 #include "scheduler/transaction.h"
 
 #define ALONE_WAITS 4       /* a lane that fails may have a fifth of the time, however long each attempt takes */
@@ -18,6 +20,7 @@
 static void send(struct core *core, const struct slot *slot, const struct queue *queue, uint64_t sequence, bool again)
 {
     core->lane_sent[queue->lane]++;
+    lane_limit_spend(core, queue->lane);
     const struct taken *item = taken_find_sent(&queue->taken, sequence);
     struct command *command = command_list_add(&core->commands, COMMAND_DELIVER, slot);
     command->as.deliver = (struct command_deliver){
@@ -55,18 +58,24 @@ static uint32_t to_send_again(const struct core *core, const struct queue *queue
     return queue->taken.failed + (core->options.exactly_once ? queue->taken.postponed : 0);
 }
 
+static bool may_send_again(const struct core *core, const struct slot *slot, const struct queue *queue)
+{
+    bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || queue->paused || core->stopping ||
+                  slot->leaving || !transaction_admits(core, queue);
+    return !closed && to_send_again(core, queue) > 0;
+}
+
 static uint32_t send_again(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint32_t most)
 {
-    bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || core->stopping ||
-                  slot->leaving || !transaction_admits(core, queue);
     uint32_t sent = 0;
-    if (closed || to_send_again(core, queue) == 0) {
+    if (!may_send_again(core, slot, queue)) {
         return 0;
     }
     most = most < again_room(core, queue) ? most : again_room(core, queue);
     for (uint32_t i = 0; i < queue->taken.count && sent < most && to_send_again(core, queue) > 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
-        if (item->state == TAKEN_FAILED && copy_forward_blocks(slot, item->key.offset)) {
+        bool blocked = copy_forward_blocks(slot, item->key.offset) || steer_blocks(slot, item->key.offset) || lane_limit_admits(core, queue->lane) == 0;
+        if (item->state == TAKEN_FAILED && blocked) {
             break;
         }
         if (item->state == TAKEN_FAILED) {
@@ -282,6 +291,25 @@ void delivery_report(struct core *core, struct slot *slot, enum input_kind kind,
     } else {
         fail(core, slot, queue, item, report, now);
     }
+}
+
+int64_t delivery_next_due(const struct core *core, const struct slot *slot, struct queue *queue)
+{
+    if (!queue_is_open(core, slot, queue)) {
+        return TIME_NEVER;
+    }
+    int64_t due_ms = queue_next_due(slot, queue);
+    return lane_limit_admits(core, queue->lane) > 0 || due_ms > core->last.wall.ms ? due_ms : TIME_NEVER;
+}
+
+int64_t delivery_rate_at(const struct core *core, const struct slot *slot, struct queue *queue)
+{
+    if (core->lanes[queue->lane].rate_per_s == 0 || lane_limit_admits(core, queue->lane) > 0) {
+        return TIME_NEVER;
+    }
+    bool again = queue->taken.failed > 0 && may_send_again(core, slot, queue);
+    bool due = !again && queue_is_open(core, slot, queue) && queue_next_due(slot, queue) <= core->last.wall.ms;
+    return again || due ? lane_limit_next_at(core, queue->lane) : TIME_NEVER;
 }
 
 int64_t delivery_retry_at(const struct queue *queue)

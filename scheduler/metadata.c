@@ -2,14 +2,16 @@
  * Writing the metadata string (metadata.h); metadata_decode.c reads it. Its fields stand in this order, with one blank
  * between:
  *
- *   tarry1                          the format and its version
+ *   tarry1                          the format and its version: 2 where something of it is needed, which is marked so below
  *   cluster=ID                      bytes other than [A-Za-z0-9._-] as %hh; may be empty
  *   fingerprint=HEX16
  *   before=HEX16@OFFSET             only after a change of configuration: the fingerprint that counts below OFFSET (R8)
  *   low=OFFSET                      C
  *   anchor=OFFSET:TIMESTAMP:CRC8
+ *   moving=1                        version 2: re-appends of steered events may not be read back (steer.h)
  *   shared=PAIR                     where all lanes stand that are not named
  *   NAME=PAIR|PAIR...               a lane: its live pair, then the old ones (R1)
+ *   NAME=PAIR|PAIR...!              version 2: that lane is paused
  *
  * PAIR is DUE:OFFSET<CUT, or -<CUT while the point is KEY_LEAST. Numbers are decimal, hexadecimal digits are lower
  * case. There is exactly one text for each content, so that two commits can be compared byte by byte.
@@ -103,16 +105,31 @@ static void put_lane(struct writer *writer, const struct metadata_lane *lane)
         put(writer, "|");
         put_pair(writer, lane->frontier.old[i]);
     }
+    put(writer, lane->paused ? "!" : "");
+}
+
+/* A program that knows version 1 alone must not take a text for damaged that it cannot know. */
+static int version_of(const struct metadata *metadata)
+{
+    bool second = metadata->moving;
+    for (size_t i = 0; i < metadata->lane_count && !second; i++) {
+        second = metadata->lanes[i].paused;
+    }
+    return second ? 2 : 1;
 }
 
 size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
 {
     struct writer writer = {text, size, 0, size == 0 || metadata->lane_count > LANES_MAX};
-    put(&writer, "tarry%d", METADATA_VERSION);
+    if (writer.failed) {
+        return 0;
+    }
+    put(&writer, "tarry%d", version_of(metadata));
     put_identity(&writer, &metadata->identity);
     put(&writer, " low=%" PRId64, metadata->low_offset);
     put(&writer, " anchor=%" PRId64 ":%" PRId64, metadata->anchor.offset, metadata->anchor.timestamp_ms);
     put(&writer, ":%08" PRIx32, metadata->anchor.crc);
+    put(&writer, metadata->moving ? " moving=1" : "");
     put(&writer, " shared=");
     put_pair(&writer, metadata->shared);
     for (size_t i = 0; !writer.failed && i < metadata->lane_count; i++) {
@@ -123,7 +140,7 @@ size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
 
 static size_t head_worst(void)
 {
-    size_t names = strlen("tarry1 cluster= fingerprint= before=@ low= anchor=:: shared=");
+    size_t names = strlen("tarry1 cluster= fingerprint= before=@ low= anchor=:: moving=1 shared=");
     size_t fingerprints = 2 * 16;
     size_t crc = 8;
     size_t numbers = 4 * NUMBER_WORST; /* changed_at, low, the anchor's offset and timestamp */
@@ -134,7 +151,7 @@ size_t metadata_worst_case(const char *const *lane_names, size_t lane_count)
 {
     size_t length = head_worst();
     for (size_t i = 0; i < lane_count; i++) {
-        length += 1 + strlen(lane_names[i]) + 1 + PAIR_WORST;
+        length += 1 + strlen(lane_names[i]) + 1 + PAIR_WORST + 1;
     }
     return length;
 }

@@ -11,7 +11,7 @@
 #include "base/span.h"
 #include "scheduler/types.h"
 
-#define METADATA_VERSION 1
+#define METADATA_VERSION 2 /* the latest; a text that needs nothing of it is written as version 1, byte by byte as ever */
 #define METADATA_MAX 4096
 #define METADATA_CLUSTER_MAX 64
 #define METADATA_LANE_NAME_MAX 48 /* [a-zA-Z0-9_-]; longer or other names are refused by the configuration */
@@ -25,6 +25,7 @@ struct metadata_identity {
 
 struct metadata_lane {
     char name[METADATA_LANE_NAME_MAX + 1];
+    bool paused;
     struct frontier frontier;
 };
 
@@ -33,6 +34,7 @@ struct metadata {
     struct metadata_identity identity;
     int64_t low_offset;
     struct anchor anchor;
+    bool moving; /* as in partition_frontier */
     struct frontier_pair shared;
     struct metadata_lane lanes[LANES_MAX];
     uint16_t lane_count;
@@ -46,7 +48,7 @@ size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
  * caller checks for empty first). ERROR_TOO_NEW: a later format. Nothing is written to *metadata on failure. */
 bool metadata_decode(struct span text, struct metadata *metadata, struct error *error);
 
-/* The bytes that `lane_count` lanes with these names take at worst (every lane apart, greatest numbers, no old pairs): the configuration
+/* The bytes that `lane_count` lanes with these names take at worst (every lane apart and paused, greatest numbers, no old pairs): the configuration
  * refuses more than METADATA_MAX. */
 size_t metadata_worst_case(const char *const *lane_names, size_t lane_count);
 

@@ -207,14 +207,37 @@ static bool take_lane(struct reader *reader, struct metadata *metadata)
         }
     }
     metadata->lane_count++;
-    return take_text(reader, "=") && take_frontier(reader, &lane->frontier);
+    if (!take_text(reader, "=") || !take_frontier(reader, &lane->frontier)) {
+        return false;
+    }
+    lane->paused = at_byte(reader, '!');
+    reader->at += lane->paused;
+    return true;
 }
 
-static bool take_all(struct reader *reader, struct metadata *metadata)
+/* What only version 2 has: there is one text for each content. */
+static bool check_version(struct reader *reader, const struct metadata *metadata, int64_t version)
+{
+    bool second = metadata->moving;
+    for (size_t i = 0; i < metadata->lane_count && !second; i++) {
+        second = metadata->lanes[i].paused;
+    }
+    return second == (version == 2) ? true : fail(reader, second ? "version 2" : "version 1");
+}
+
+static bool take_moving(struct reader *reader, bool *moving)
+{
+    struct reader ahead = *reader;
+    *moving = take_text(&ahead, " moving=1");
+    *reader = *moving ? ahead : *reader;
+    return true;
+}
+
+static bool take_all(struct reader *reader, struct metadata *metadata, int64_t version)
 {
     if (!take_identity(reader, &metadata->identity) || !take_text(reader, " low=")
         || !take_number(reader, &metadata->low_offset) || !take_anchor(reader, &metadata->anchor)
-        || !take_text(reader, " shared=") || !take_pair(reader, &metadata->shared)) {
+        || !take_moving(reader, &metadata->moving) || !take_text(reader, " shared=") || !take_pair(reader, &metadata->shared)) {
         return false;
     }
     while (reader->at < reader->end) {
@@ -222,21 +245,20 @@ static bool take_all(struct reader *reader, struct metadata *metadata)
             return false;
         }
     }
-    return true;
+    return check_version(reader, metadata, version);
 }
 
 /* "tarry" and the version; a version we do not know says so instead of "damaged". */
-static bool take_version(struct reader *reader, struct error *error)
+static bool take_version(struct reader *reader, int64_t *version, struct error *error)
 {
-    int64_t version = 0;
-    if (!take_text(reader, MAGIC) || !take_number(reader, &version) || version < 1) {
+    if (!take_text(reader, MAGIC) || !take_number(reader, version) || *version < 1) {
         return error_set(error, ERROR_INVALID, "the metadata of the committed offset does not begin with \"" MAGIC
                          "\" and a version: another program committed for this group; give tarry a group of its own");
     }
-    if (version > METADATA_VERSION) {
+    if (*version > METADATA_VERSION) {
         return error_set(error, ERROR_TOO_NEW, "the metadata of the committed offset has format %lld, this program "
                          "knows up to %d: a newer tarry ran here; run that version or a later one",
-                         (long long)version, METADATA_VERSION);
+                         (long long)*version, METADATA_VERSION);
     }
     return true;
 }
@@ -248,11 +270,12 @@ bool metadata_decode(struct span text, struct metadata *metadata, struct error *
                          "it is not tarry's; give tarry a group of its own", text.length, METADATA_MAX);
     }
     struct reader reader = {text.data, text.data + text.length, NULL};
-    if (!take_version(&reader, error)) {
+    int64_t version = 0;
+    if (!take_version(&reader, &version, error)) {
         return false;
     }
     struct metadata decoded = {.lane_count = 0};
-    if (!take_all(&reader, &decoded)) {
+    if (!take_all(&reader, &decoded, version)) {
         return error_set(error, ERROR_INVALID, "the metadata of the committed offset is damaged at byte %td: \"%s\" "
                          "expected; see it with kafka-consumer-groups, and set the group's offset anew to read again "
                          "from there", reader.at - text.data, reader.expected);

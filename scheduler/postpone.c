@@ -36,6 +36,7 @@ void postpone_fault(struct core *core, const struct slot *slot, struct taken *it
     if (sent && item->why != COPY_LATER) {
         item->at_fault = true;
         core->transaction.at_fault = true;
+        core->transaction.found = true;
     }
 }
 

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
+#include "scheduler/lane_limit.h"
+#include "scheduler/steer.h"
 #include "scheduler/transaction.h"
 #include "scheduler/window.h"
 
@@ -119,10 +121,16 @@ void queue_remember(struct core *core, struct queue *queue, struct key key, uint
     }
 }
 
-bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue)
+/* Something moves it, and that is not known to be over: it must not be sent. */
+static bool is_blocked(const struct slot *slot, int64_t offset)
+{
+    return copy_forward_blocks(slot, offset) || steer_blocks(slot, offset);
+}
+
+bool queue_is_open(const struct core *core, const struct slot *slot, const struct queue *queue)
 {
     const struct core_lane_options *lane = &core->lanes[queue->lane];
-    bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused &&
+    bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused && !queue->paused &&
                 !queue->hold.held && queue->taken.failed == 0 && transaction_admits(core, queue);
     uint32_t in_flight = core->options.exactly_once ? core->lane_sent[queue->lane] : core->lane_taken[queue->lane];
     bool room = queue->taken.count == 0 ||
@@ -131,6 +139,11 @@ bool queue_may_take(const struct core *core, const struct slot *slot, const stru
     bool decidable = !lane->decides || slot->position >= slot->marks.high || slot->reading_stopped; /* all that others have decided was read (R10) */
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
     return open && room && passable && decidable && key_compare(queue->loaded, queue->taken_point) >= 0;
+}
+
+bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue)
+{
+    return queue_is_open(core, slot, queue) && lane_limit_admits(core, queue->lane) > 0;
 }
 
 /* R1: what is late is not due by our clock, or had no room in memory. When nothing is in flight the pair is kept and the queue starts over
@@ -166,7 +179,7 @@ static bool take_late(struct core *core, const struct slot *slot, struct queue *
         start_over(core, slot, queue, now);
         return false;
     }
-    if (copy_forward_blocks(slot, first->key.offset)) {
+    if (is_blocked(slot, first->key.offset)) {
         return false;
     }
     struct late_entry entry;
@@ -182,7 +195,7 @@ bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struc
     }
     struct key key;
     if (!wheel_peek(&queue->wheel, &key) || key.due_ms > now.wall.ms || key_compare(key, queue->loaded) > 0 ||
-        copy_forward_blocks(slot, key.offset)) {
+        is_blocked(slot, key.offset)) {
         return false;
     }
     struct entry entry;
@@ -321,12 +334,13 @@ int64_t queue_next_due(const struct slot *slot, struct queue *queue)
     const struct late_entry *first = late_heap_peek(&queue->late);
     struct key least;
     if (first != NULL) {
-        return copy_forward_blocks(slot, first->key.offset) ? TIME_NEVER : first->key.due_ms;
+        return is_blocked(slot, first->key.offset) ? TIME_NEVER : first->key.due_ms;
     }
     if (queue->spilled_from != INT64_MAX) {
         return queue->taken.count == 0 ? INT64_MIN : TIME_NEVER; /* starts over when nothing is in flight */
     }
-    if (slot->copy.state == COPY_SENT && wheel_peek(&queue->wheel, &least) && copy_forward_blocks(slot, least.offset)) {
+    bool blocking = slot->copy.state == COPY_SENT || slot->steer.count > 0;
+    if (blocking && wheel_peek(&queue->wheel, &least) && is_blocked(slot, least.offset)) {
         return TIME_NEVER; /* not before the transaction has ended */
     }
     if (queue->scan.active && wheel_peek(&queue->wheel, &least) && key_compare(least, queue->loaded) > 0) {

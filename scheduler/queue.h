@@ -24,7 +24,10 @@ void queue_remember(struct core *core, struct queue *queue, struct key key, uint
  * caller has checked that the queue may take at all (queue_may_take). */
 bool queue_take(struct core *core, struct slot *slot, struct queue *queue, struct now now, uint64_t *sequence);
 
-/* True when nothing but the clock and the window keeps it from taking: R2 held, lane open, FIFO with room. */
+/* True when nothing but the clock, the window and the lane's rate keeps it from taking: R2 held, lane open, FIFO with room. */
+bool queue_is_open(const struct core *core, const struct slot *slot, const struct queue *queue);
+
+/* True when nothing but the clock and the window keeps it from taking. */
 bool queue_may_take(const struct core *core, const struct slot *slot, const struct queue *queue);
 
 /* Takes what is ended off the head of the FIFO, and with done_too what is done; the point follows. */

@@ -14,6 +14,10 @@
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/reappend.h"
+#include "scheduler/lane_limit.h"
+#include "scheduler/postpone.h"
+#include "scheduler/queue.h"
+#include "scheduler/steer.h"
 #include "scheduler/transaction.h"
 
 struct slot *slot_find(const struct core *core, slot_index index, uint32_t epoch)
@@ -55,6 +59,8 @@ static void gain_queues(struct core *core, struct slot *slot, const struct input
             slot->catch_up_to = queue->frontier.live.cut;
         }
     }
+    lane_limit_gain(slot, gained);
+    steer_gain(slot, gained);
 }
 
 /* Controls behind it keep marks until it is decided. */
@@ -111,6 +117,7 @@ void slot_lose(struct core *core, struct slot *slot)
     transaction_poison(core);
     copy_forward_lose(core, slot);
     postpone_lose(core, slot);
+    steer_lose(core, slot);
     for (uint32_t i = slot->unwritten.planned; i < slot->unwritten.count; i++) {
         command_list_release(&core->commands, unwritten_at(&slot->unwritten, i)->ref);
     }

@@ -12,6 +12,7 @@
 #include "scheduler/postpone.h"
 #include "scheduler/queue.h"
 #include "scheduler/reappend.h"
+#include "scheduler/steer.h"
 
 #define NEXT_MS 2         /* for the next record */
 
@@ -53,6 +54,7 @@ static void open(struct core *core, struct now now)
     transaction->copying = NULL;
     transaction->postponing = NULL;
     transaction->postponed = 0;
+    transaction->steering = NULL;
     transaction->opened_at_ms = now.mono.ms;
 }
 
@@ -163,48 +165,47 @@ static void begin_empty(struct core *core, struct now now)
     }
 }
 
-static void begin_copy(struct core *core, struct now now)
+typedef const struct partition_frontier *send_fn(struct core *core, struct slot *slot, struct now now);
+
+/* One of a slot's re-appends alone, if there is such a slot: `send` writes them and builds what its frontier says. */
+static void begin_of(struct core *core, struct slot *slot, struct slot **of, send_fn *send, struct now now)
 {
     struct transaction *transaction = &core->transaction;
-    struct slot *slot = copy_forward_ready(core, now);
     if (slot == NULL) {
         return;
     }
     open(core, now);
     transaction->slot_count = 0;
-    transaction->copying = slot;
-    add_slot(transaction, slot, copy_forward_send(core, slot, now));
+    *of = slot;
+    add_slot(transaction, slot, send(core, slot, now));
     slot->in_transaction = true;
     end(core);
+}
+
+static void begin_steering(struct core *core, struct now now)
+{
+    begin_of(core, steer_ready(core, now), &core->transaction.steering, steer_send, now);
+}
+
+static void begin_copy(struct core *core, struct now now)
+{
+    begin_of(core, copy_forward_ready(core, now), &core->transaction.copying, copy_forward_send, now);
 }
 
 static void begin_postponing(struct core *core, struct now now)
 {
-    struct transaction *transaction = &core->transaction;
-    struct slot *slot = postpone_ready(core, now);
-    if (slot == NULL) {
-        return;
-    }
-    open(core, now);
-    transaction->slot_count = 0;
-    transaction->postponing = slot;
-    add_slot(transaction, slot, postpone_send_all(core, slot, now));
-    slot->in_transaction = true;
-    end(core);
+    begin_of(core, postpone_ready(core, now), &core->transaction.postponing, postpone_send_all, now);
 }
 
-/* By turns, where both have something. */
+/* By turns, where several have something. */
 static void begin_moving(struct core *core, struct now now)
 {
-    bool copied = core->transaction.copying != NULL;
-    if (copied) {
-        begin_postponing(core, now);
-    }
-    if (core->transaction.state == TRANSACTION_NONE) {
-        begin_copy(core, now);
-    }
-    if (core->transaction.state == TRANSACTION_NONE && !copied) {
-        begin_postponing(core, now);
+    static void (*const begins[])(struct core *, struct now) = {begin_steering, begin_copy, begin_postponing};
+    const uint32_t kinds = sizeof(begins) / sizeof(*begins);
+    struct transaction *transaction = &core->transaction;
+    for (uint32_t i = 0, first = transaction->moving_turn; i < kinds && transaction->state == TRANSACTION_NONE; i++) {
+        transaction->moving_turn = (first + i + 1) % kinds;
+        begins[(first + i) % kinds](core, now);
     }
 }
 
@@ -235,9 +236,9 @@ static bool is_full(const struct core *core, struct now now, bool hungry)
 void transaction_copy_turn(struct core *core, struct now now)
 {
     const struct transaction *transaction = &core->transaction;
-    if (core->options.exactly_once && transaction->state == TRANSACTION_NONE && transaction->copying == NULL &&
-        now.mono.ms >= transaction->not_before_ms) {
-        begin_copy(core, now);
+    bool moved = transaction->copying != NULL || transaction->steering != NULL;
+    if (core->options.exactly_once && transaction->state == TRANSACTION_NONE && !moved && now.mono.ms >= transaction->not_before_ms) {
+        begin_moving(core, now);
     }
 }
 
@@ -335,6 +336,13 @@ static void adapt(struct core *core, bool committed, struct now now)
     }
 }
 
+static void note_copies(struct slot *slot, const struct input_transaction *answer)
+{
+    if (slot != NULL) {
+        steer_note_copies(slot, transaction_copied_end(answer, slot));
+    }
+}
+
 void transaction_answered(struct core *core, const struct input_transaction *answer, struct now now)
 {
     struct transaction *transaction = &core->transaction;
@@ -355,6 +363,11 @@ void transaction_answered(struct core *core, const struct input_transaction *ans
     if (transaction->postponing != NULL) {
         postpone_answered(core, transaction->postponing, answer, now);
     }
+    if (transaction->steering != NULL) {
+        steer_answered(core, transaction->steering, answer, now);
+    }
+    note_copies(transaction->copying, answer);
+    note_copies(transaction->postponing, answer);
     for (uint32_t i = 0; i < core->slot_count; i++) {
         if (core->slots[i] != NULL) {
             slot_answered(core, core->slots[i], committed);

@@ -26,7 +26,7 @@ void transaction_poison(struct core *core);
 /* True when deliveries of the slot's queues stand in a transaction that has not ended. */
 bool transaction_holds(const struct core *core, const struct slot *slot);
 
-/* Before deliveries: records that are ready to be copied forward get every other transaction, however much is due. Nothing without exactly_once. */
+/* Before deliveries: records that are steered, or ready to be copied forward, get every other transaction, however much is due. Nothing without exactly_once. */
 void transaction_copy_turn(struct core *core, struct now now);
 
 /* Ends the open transaction when nothing more is due or it is full; with exactly_once begins an empty one for frontiers alone; begins one for

@@ -128,6 +128,8 @@ struct frontier_lane {
 struct partition_frontier {
     int64_t committed_offset; /* the least cut: what lag tools show */
     int64_t low_offset;       /* C: below it everything is done and needs no reading */
+    bool moving;              /* re-appends of steered events may not be read back yet, and F does not cover what they stand for: a next owner fires
+                                 nothing before it has read up to the high watermark */
     struct anchor anchor;
     struct frontier_pair shared;
     struct frontier_lane lanes[LANES_MAX]; /* only those that differ from `shared` */

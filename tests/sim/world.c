@@ -17,6 +17,7 @@ static void produce_some(struct world *world)
     for (; count > 0 && world->produced < world->traits.records; count--) {
         world_log_produce(world);
     }
+    world_steer_some(world);
     if (world->produced < world->traits.records) {
         struct event event = world_event(world, EVENT_PRODUCE, -1);
         event.at += random_between(&world->random, 0, world->traits.produce_ms);
@@ -243,6 +244,7 @@ static void end(struct world *world)
     }
     free(world->transactions);
     free(world->refs);
+    free(world->steers);
     free(world->events);
 }
 

@@ -110,6 +110,10 @@ void world_answers_event(struct world *world, struct world_instance *instance, c
 {
     struct world_slot *slot = &instance->slots[event->slot];
     bool current = slot->held && slot->epoch == event->epoch;
+    bool known = event->kind == EVENT_WRITTEN || event->kind == EVENT_COMMITTED || event->kind == EVENT_TRANSACTION_KNOWN || event->kind == EVENT_POLL;
+    if (known && !world->calm) {
+        world_steer_some(world);
+    }
     if (event->kind == EVENT_POLL && current) {
         world_shell_poll(world, instance, event->slot);
     } else if (event->kind == EVENT_REPORT) {

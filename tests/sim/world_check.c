@@ -5,8 +5,8 @@
 static bool is_ended(const struct world_slot *slot, const struct world_record *record)
 {
     const struct life_note *note = &slot->notes[record->index];
-    return note->failed && (note->moved || world_log_outdated(record, slot->position) ||
-                            (!note->copying && world_log_displaced(record, slot->position)));
+    return (note->failed || note->goes_on) && (note->moved || world_log_outdated(record, slot->position) ||
+                            ((!note->copying || note->steering) && world_log_displaced(record, slot->position)));
 }
 
 static void pass_prefix(const struct world_slot *slot, struct world_lane *lane)
@@ -27,7 +27,7 @@ static void count_pending(const struct world *world, struct world_slot *slot, ui
         bool done = (note->claimed || note->moved) && !note->copying;
         bool waits = record->state == RECORD_VISIBLE && !record->cancel && !done &&
                      note->known_wall_ms != 0 && !world_oracle_outdated(slot, record) &&
-                     (note->copying || !world_log_displaced(record, slot->position));
+                     ((note->copying && !note->steering) || !world_log_displaced(record, slot->position));
         counts[record->lane] += note->sent || waits;
     }
     for (int lane = 0; lane < world->traits.lanes; lane++) {
@@ -44,7 +44,7 @@ check_queue(struct world *world, const struct world_instance *instance, int inde
     core_queue_stats(instance->core, (slot_index)index, lane, world_clock_now(world, instance), &stats);
     PROMISE(world, stats.pending >= pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
-    bool copies = instance->transaction != NULL && instance->transaction->copy_count > 0; /* counted off at its end */
+    bool copies = (instance->transaction != NULL && instance->transaction->copy_count > 0) || instance->input_count > 0; /* counted off at its end */
     PROMISE(world, copies || !slot->exact || slot->fenced || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
     PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight,
@@ -86,12 +86,15 @@ static void check_record_end(struct world *world, int number, const struct world
     bool event = record->state == RECORD_VISIBLE && !record->cancel;
     bool outdated = event && world_log_outdated(record, INT64_MAX);
     PROMISE(world, record->state != RECORD_OPEN, "offset %lld is still in a transaction", (long long)record->offset);
-    PROMISE(world, !event || outdated || record->origin->taken > 0,
+    PROMISE(world, !event || outdated || record->event->taken > 0 || record->event->let_fall,
             "offset %lld of partition %d never got out: lane %u due %lld", (long long)record->offset, number,
             record->lane, (long long)(record->due_ms - WORLD_WALL_0));
     PROMISE(world, !event || record->committed, "offset %lld of partition %d was never committed",
             (long long)record->offset, number);
-    if (event && record->origin == record) {
+    if (event && !outdated) {
+        world_schedules_end(world, record);
+    }
+    if (event && record->event == record) {
         world_letters_end(world, record);
         world->result.cancelled += record->taken == 0;
         world->result.delivered += record->taken > 0;
@@ -156,4 +159,5 @@ void world_check_end(struct world *world)
         }
     }
     check_refs_end(world);
+    world_steer_end(world);
 }

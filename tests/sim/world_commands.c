@@ -54,21 +54,26 @@ static void deliver(struct world *world, struct world_instance *instance, const 
               (unsigned long long)order->sequence, order->again ? " again" : "",
               order->as_refused ? " as refused" : "");
     world_oracle_deliver(world, instance, slot, order);
+    world_steer_rate(world, instance, order->lane);
     struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
     struct world_output output = {record,      (int)command->slot, command->epoch,    slot->notes[record->index].read,
-                                  order->lane, order->sequence,    order->as_refused, false};
+                                  order->lane, order->sequence,    order->as_refused, false, false};
     if (world->options.exactly_once) {
         world_transaction_sent(world, instance, &output);
     }
     struct event event = answer(world, instance, command, EVENT_REPORT);
     event.lane = order->lane;
     event.sequence = order->sequence;
-    if (!instance->sink_full && !world->calm && random_below(&world->random, 1000) < world->traits.sink_full_permille) {
+    bool decides = order->lane == world->traits.deciding && !world->options.exactly_once;
+    if (!decides && !instance->sink_full && !world->calm && random_below(&world->random, 1000) < world->traits.sink_full_permille) {
         arrange_room(world, instance);
     }
-    if (instance->sink_full) {
+    if (instance->sink_full && !decides) {
         event.code = -2;
         world_shell_report(world, instance, &event);
+        return;
+    }
+    if (world_schedules_deliver(world, instance, command, record, &event)) {
         return;
     }
     event.code = outcome(world, record, order);
@@ -77,8 +82,8 @@ static void deliver(struct world *world, struct world_instance *instance, const 
     }
     if (event.code == -1 && !world->options.exactly_once) {
         world_oracle_seen(world, record, output.read, output.letter);
-        struct life_note *note = world_oracle_note(world, slot, record->origin);
-        PROMISE(world, note->outs++ == 0 || slot->fenced, "offset %lld went out twice in one life", (long long)record->origin->offset);
+        struct life_note *note = world_oracle_note(world, slot, record->event);
+        PROMISE(world, note->outs++ == 0 || slot->fenced || order->not_reappended, "offset %lld went out twice in one life", (long long)record->event->offset);
     }
     world_events_add(world, &event);
 }
@@ -138,8 +143,9 @@ static void scan(struct world *world, struct world_instance *instance, const str
 
 static void copy(struct world *world, struct world_instance *instance, const struct command *command)
 {
-    world_say(world, "  copy: slot %u lane %u offset %lld due %lld", command->slot, command->as.copy.lane,
-              (long long)command->as.copy.key.offset, (long long)(command->as.copy.due_ms - WORLD_WALL_0));
+    world_say(world, "  copy: slot %u lane %u offset %lld due %lld why %d sequence %llu", command->slot, command->as.copy.lane,
+              (long long)command->as.copy.key.offset, (long long)(command->as.copy.due_ms - WORLD_WALL_0), (int)command->as.copy.why,
+              (unsigned long long)command->as.copy.sequence);
     world_transaction_copy(world, instance, command);
     mix(world, (uint64_t)command->as.copy.key.offset ^ (uint64_t)command->as.copy.due_ms);
 }
@@ -191,7 +197,7 @@ static void run(struct world *world, struct world_instance *instance, const stru
         [COMMAND_COPY] = copy,
         [COMMAND_TRANSACTION] = world_transaction_command,
         [COMMAND_OUTCOME] = hear,
-        [COMMAND_STEERED] = hear,
+        [COMMAND_STEERED] = world_steer_answer,
         [COMMAND_SLOT_LEFT] = leave,
         [COMMAND_STOPPED] = leave,
     };

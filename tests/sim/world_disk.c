@@ -81,7 +81,7 @@ struct stored_event world_disk_by_id(const struct store_part *part, uint32_t id)
     struct stored_event found = {.offset = -1, .root = -1};
     for (size_t i = part->count; i > 0 && found.offset < 0; i--) {
         const struct store_row *row = &part->rows[i - 1];
-        if (row->record->id == id) {
+        if (row->record->id == id && !row->record->schedule.conditional) {
             found = (struct stored_event){row->offset, row->due_ms, row->record->root, row->bytes, row->bucket.lane};
         }
     }

@@ -225,7 +225,7 @@ void world_faults_happen(struct world *world)
     struct world_instance *instance =
         &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
     int64_t longest = 3 * world->traits.fault_ms;
-    switch (random_below(&world->random, 15)) {
+    switch (random_below(&world->random, 17)) {
     case 0:
     case 1:
         crash(world, instance);
@@ -269,6 +269,12 @@ void world_faults_happen(struct world *world)
     case 13:
         world->letters_down_until = world->now + random_between(&world->random, 0, 10 * MINUTE_MS);
         break;
+    case 14:
+        world_steer_turn_lane(world, instance);
+        break;
+    case 15:
+        world_steer_some(world);
+        break;
     default:
         world_disk_copy(&instance->old_disk, &instance->disk);
         break;
@@ -305,4 +311,5 @@ void world_faults_calm(struct world *world)
     for (int lane = 0; lane < world->traits.lanes; lane++) {
         world->lane_down_until[lane] = 0;
     }
+    world_steer_calm(world);
 }

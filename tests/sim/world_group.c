@@ -10,11 +10,13 @@ to_text(struct world *world, const struct partition_frontier *frontier, struct m
     *metadata = (struct metadata){.identity = {.cluster = "sim", .fingerprint = 1}};
     metadata->low_offset = frontier->low_offset;
     metadata->anchor = frontier->anchor;
+    metadata->moving = frontier->moving;
     metadata->shared = frontier->shared;
     metadata->lane_count = frontier->lane_count;
     for (uint16_t i = 0; i < frontier->lane_count; i++) {
         char name[] = {'l', 'a', 'n', 'e', (char)('0' + frontier->lanes[i].lane), '\0'};
         memcpy(metadata->lanes[i].name, name, sizeof(name));
+        metadata->lanes[i].paused = frontier->lanes[i].paused;
         metadata->lanes[i].frontier = frontier->lanes[i].frontier;
     }
     PROMISE(world, metadata_encode(metadata, text, METADATA_MAX + 1) > 0, "the metadata of a commit does not fit");
@@ -28,10 +30,12 @@ from_text(struct world *world, const char *text, struct metadata *metadata, stru
     PROMISE(world, metadata_decode(span, metadata, &error), "the metadata does not read back: %s", error.text);
     frontier->low_offset = metadata->low_offset;
     frontier->anchor = metadata->anchor;
+    frontier->moving = metadata->moving;
     frontier->shared = metadata->shared;
     frontier->lane_count = metadata->lane_count;
     for (uint16_t i = 0; i < metadata->lane_count; i++) {
         frontier->lanes[i].lane = (lane_index)(metadata->lanes[i].name[4] - '0');
+        frontier->lanes[i].paused = metadata->lanes[i].paused;
         frontier->lanes[i].frontier = metadata->lanes[i].frontier;
     }
 }

@@ -22,8 +22,8 @@ bool world_letters_publish(struct world *world, struct world_record *record)
     if (away) {
         return false;
     }
-    keep(world, record->origin);
-    record->origin->unsaid += unsaid;
+    keep(world, record->event);
+    record->event->unsaid += unsaid;
     world->letters_unsaid_next -= unsaid && world->letters_unsaid_next > 0;
     return !unsaid;
 }

@@ -25,12 +25,13 @@ struct world_record *world_log_append(struct world *world, int number, const str
     new->index = partition->count;
     new->offset = partition->log_end++;
     new->origin = record->origin == NULL ? new : record->origin;
+    new->event = record->event == NULL ? new : record->event;
     partition->records[partition->count++] = new;
     link_id(world, number, new);
     world->result.records++;
     world_say(world, "record: partition %d offset %lld lane %u due %lld%s%s id %u root %lld", number,
               (long long)new->offset, new->lane, (long long)(new->due_ms - WORLD_WALL_0),
-              new->cancel ? " cancel" : "", new->state == RECORD_OPEN ? " in a transaction" : "", new->id,
+              new->cancel ? " cancel" : new->schedule.conditional ? " if none" : new->schedule.undecided ? " first unknown" : "", new->state == RECORD_OPEN ? " in a transaction" : "", new->id,
               (long long)new->root);
     return new;
 }
@@ -76,7 +77,7 @@ int64_t world_log_stable(const struct world *world, int partition)
         const struct world_transaction *transaction = world->transactions[i];
         for (size_t j = 0; j < transaction->copy_count; j++) {
             const struct world_copy *copy = &transaction->copies[j];
-            bool open = copy->partition == partition && copy->to->state == RECORD_OPEN;
+            bool open = copy->partition == partition && copy->to != NULL && copy->to->state == RECORD_OPEN;
             stable = open && copy->to->offset < stable ? copy->to->offset : stable;
         }
     }
@@ -89,14 +90,20 @@ bool world_log_displaced(const struct world_record *record, int64_t read)
     return record->moved && record->copy->offset < read;
 }
 
+/* The first control that was written after it, and that somebody who has read up to `read` knows; NULL: there is none. */
+const struct world_record *world_log_control_of(const struct world_record *record, int64_t read)
+{
+    const struct world_record *later = record->origin->same_id;
+    while (later != NULL && later->offset < read && (later->state != RECORD_VISIBLE || later->schedule.conditional)) {
+        later = later->same_id;
+    }
+    return later != NULL && later->offset < read ? later : NULL;
+}
+
 /* True when somebody who has read up to `read` knows that the record was cancelled or replaced after a person wrote it. */
 bool world_log_outdated(const struct world_record *record, int64_t read)
 {
-    const struct world_record *later = record->origin->same_id;
-    while (later != NULL && later->offset < read && later->state != RECORD_VISIBLE) {
-        later = later->same_id;
-    }
-    return later != NULL && later->offset < read;
+    return world_log_control_of(record, read) != NULL;
 }
 
 /* Whoever holds it sees that there is more. */
@@ -147,7 +154,7 @@ static struct world_record draw(struct world *world)
     struct world_record record = {
         .due_ms = world_traits_due(world),
         .bytes = (uint32_t)random_between(&world->random, 1, 100),
-        .lane = (lane_index)random_below(&world->random, (uint64_t)traits->lanes),
+        .lane = (lane_index)random_below(&world->random, (uint64_t)(traits->lanes - (traits->deciding >= 0))),
         .root = -1,
         .target = world_chance(world, traits->odd_target_percent)
                       ? (world_chance(world, 50) ? TARGET_UNKNOWN : TARGET_FAULT)
@@ -162,6 +169,7 @@ static struct world_record draw(struct world *world)
         record.bytes = 0;
         record.lane = 0;
     }
+    world_schedules_draw(world, &record);
     return record;
 }
 

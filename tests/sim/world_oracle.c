@@ -128,13 +128,14 @@ static void check_taken(struct world *world,
 {
     PROMISE(world, !record->cancel && record->due_ms == order->key.due_ms && record->lane == order->lane,
             "offset %lld is taken for another record", (long long)record->offset);
-    PROMISE(world, order->again ? note->failed : !note->sent, "offset %lld is delivered twice in one life",
+    bool cut = order->not_reappended && note->goes_on && (note->cut || slot->reading_stopped);
+    PROMISE(world, order->again ? note->failed || cut : !note->sent, "offset %lld is delivered twice in one life",
             (long long)record->offset);
     PROMISE(world, !note->claimed, "offset %lld is delivered although it is done", (long long)record->offset);
     PROMISE(world, !note->copying, "offset %lld is delivered while it is copied forward", (long long)record->offset);
     PROMISE(world, order->again || !world_log_outdated(record, slot->position),
             "offset %lld is delivered although it is cancelled or replaced", (long long)record->offset);
-    PROMISE(world, !order->as_refused || record->target != TARGET_GOOD, "offset %lld is refused for nothing",
+    PROMISE(world, !order->as_refused || record->target != TARGET_GOOD || note->cut || cut, "offset %lld is refused for nothing",
             (long long)record->offset);
 }
 
@@ -151,11 +152,14 @@ void world_oracle_deliver(struct world *world,
     check_taken(world, slot, order, record, note);
     PROMISE(world, record->due_ms <= wall || order->again, "offset %lld is early by %lld ms", (long long)record->offset,
             (long long)(record->due_ms - wall));
+    PROMISE(world, order->lane != world->traits.deciding || slot->reading_stopped || slot->position >= slot->high,
+            "offset %lld is decided before all re-appends of former owners are read", (long long)record->offset);
     PROMISE(world,
             slot->reading_stopped ||
                 (slot->position >= slot->catch_up_to && slot->position >= greatest_cut(&slot->acked)),
             "offset %lld is delivered before the slot caught up", (long long)record->offset);
-    PROMISE(world, !slot->leaving && !instance->stopping && !instance->paused[order->lane],
+    PROMISE(world, !record->steered || slot->fenced, "offset %lld is delivered although somebody has moved it", (long long)record->offset);
+    PROMISE(world, !slot->leaving && !instance->stopping && !instance->paused[order->lane] && !slot->lane_paused[order->lane],
             "offset %lld is delivered while it must wait", (long long)record->offset);
     world_oracle_row(world, instance, slot, order->ref, order->bucket, record);
     note_sent(world, lane, order, record);
@@ -171,14 +175,14 @@ void world_oracle_deliver(struct world *world,
 /* An output that readers see, or a letter that counts; `read` is how far its instance had read when it took the record. */
 void world_oracle_seen(struct world *world, struct world_record *record, int64_t read, bool letter)
 {
-    record->origin->taken++;
-    record->origin->outputs += !letter;
+    record->event->taken++;
+    record->event->outputs += !letter;
     world->result.outputs++;
-    world->result.repeats += record->origin->taken > 1;
+    world->result.repeats += record->event->taken > 1;
     PROMISE(world, !world_log_outdated(record, read), "offset %lld went out although it was cancelled or replaced",
             (long long)record->offset);
-    PROMISE(world, !world->options.exactly_once || record->origin->taken == 1, "offset %lld went out twice",
-            (long long)record->origin->offset);
+    PROMISE(world, !world->options.exactly_once || record->event->taken == 1, "offset %lld went out twice",
+            (long long)record->event->offset);
 }
 
 /* ----------------------------------------------------------------------------------------------- frontiers */
@@ -200,7 +204,7 @@ static bool may_claim(const struct world_slot *slot,
     bool erased = record->offset < slot->gained_position && note->known_wall_ms == 0;
     return note->claimed || note->done || here || note->moved || (read && record->cancel) ||
            world_log_displaced(record, slot->position) ||
-           (read && (world_oracle_outdated(slot, record) || (erased && world_log_outdated(record, INT64_MAX))));
+           (read && (world_oracle_outdated(slot, record) || (erased && (record->steered || world_log_outdated(record, INT64_MAX)))));
 }
 
 /* What a frontier that is sent says is done must be done, or be done with its transaction (NULL: a plain commit); what one said is not taken back. */
@@ -224,6 +228,7 @@ void world_oracle_frontier(struct world *world,
                 "a commit says that offset %lld is done, due %lld, lane %u", (long long)record->offset,
                 (long long)(record->due_ms - WORLD_WALL_0), record->lane);
     }
+    world_steer_frontier(world, slot, frontier);
     PROMISE(world, !slot->reading_stopped, "a slot whose reading was stopped commits");
     PROMISE(world, frontier->low_offset >= slot->last.low_offset, "C goes back");
     PROMISE(world, frontier->committed_offset >= slot->last.committed_offset, "the committed offset goes back");

@@ -189,7 +189,7 @@ void world_script_options(struct world *world)
 {
     world->traits = (struct world_traits){
         .partitions = 1, .instances = 1, .lanes = 1, .latency_ms = 1, .timeout_ms = 10 * SECOND_MS, .topics_at = TIME_NEVER, .tight_stats = true,
-        .validate_every = 1};
+        .validate_every = 1, .deciding = -1};
     core_options_default(&world->options);
     for (int i = 0; i < WORLD_LANES_MAX; i++) {
         world->lane_options[i] =
@@ -266,7 +266,7 @@ static void turn_clock(struct world *world, const struct script_line *line)
     world_clock_set(world, instance, offset, (int32_t)world_script_number(world, line, "speed", instance->wall_permille));
 }
 
-static void take_away(struct world *world, const struct script_line *line)
+static void turn_slot(struct world *world, const struct script_line *line)
 {
     struct world_instance *instance = &world->instances[first(world, line, world->traits.instances)];
     int partition = (int)world_script_number(world, line, "partition", 0);
@@ -283,6 +283,12 @@ static void take_away(struct world *world, const struct script_line *line)
         } else if (is(line, "retention")) {
             world_shell_input(instance, INPUT_RETENTION, i, slot->epoch)->as.retention.offset =
                 world_script_number(world, line, "below", 0);
+        } else if (is(line, "steer")) {
+            bool waits = world_script_value(line, "wait") != NULL;
+            int64_t due_ms = WORLD_WALL_0 + world_script_number(world, line, waits ? "wait" : "due", 0);
+            world_steer_ask(world, instance->number, i, id_of(world, line), waits ? STEER_PAUSE : STEER_MOVE, due_ms);
+        } else if (is(line, "pause") || is(line, "resume")) {
+            world_steer_pause(world, instance->number, i, (int)world_script_number(world, line, "lane", 0), is(line, "pause"));
         }
     }
 }
@@ -350,8 +356,9 @@ static void change(struct world *world, const struct script_line *line)
 static const struct verb {
     const char *name;
     void (*run)(struct world *world, const struct script_line *line);
-} verbs[] = {{"crash", crash},     {"lane", turn_lane},   {"clock", turn_clock},     {"lose", take_away},
-             {"leave", take_away}, {"slow", slow_down},   {"retention", take_away},  {"stop", stop},
+} verbs[] = {{"crash", crash},     {"lane", turn_lane},   {"clock", turn_clock},     {"lose", turn_slot},
+             {"leave", turn_slot}, {"slow", slow_down},   {"retention", turn_slot},  {"stop", stop},
+             {"steer", turn_slot}, {"pause", turn_slot},  {"resume", turn_slot},
              {"freeze", freeze},   {"save", save_disk},   {"owner", change},         {"abort", change},
              {"refuse", change},   {"full", change},      {"letters", turn_letters},      {"expect", world_script_expect}};
 
@@ -402,7 +409,7 @@ static uint64_t figure(const struct world *world, const struct script_line *line
                    {"cancelled", result->cancelled}, {"copies", result->copies},       {"commits", result->commits},
                    {"transactions", result->transactions}, {"aborts", result->aborts}, {"checkpoints", result->checkpoints},
                    {"steps", result->steps},         {"crashes", result->crashes},     {"fenced", result->fenced},
-                   {"records", result->records},     {"letters", result->letters},     {"postponed", result->postponed},
+                   {"records", result->records},     {"letters", result->letters}, {"steered", result->steered},     {"postponed", result->postponed},
                        {"low", (uint64_t)world->partitions[0].group.low_offset}};
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         if (strcmp(figures[i].name, name) == 0) {

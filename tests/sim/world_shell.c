@@ -29,10 +29,12 @@ void world_shell_start(struct world *world, int number)
     instance->touched = true;
     instance->sink_full = false;
     instance->run = ++world->runs;
+    instance->started_at = world->now;
     instance->core = core_new(&world->options);
     instance->mono_offset = random_between(&world->random, 0, 1000000) - world->now;
     for (int i = 0; i < world->traits.lanes; i++) {
         instance->paused[i] = false;
+        instance->sent[i] = 0;
         (void)core_lane_add(instance->core, &world->lane_options[i]);
     }
     world_say(world, "instance %d starts as run %llu, clock %+lld", number, (unsigned long long)instance->run,
@@ -121,6 +123,7 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     *slot = (struct world_slot){.held = true, .partition = number, .life = ++world->lives, .epoch = gained->epoch};
     slot->position = gained->position;
     slot->catch_up_to = gained->catch_up_to;
+    slot->high = gained->high;
     slot->gained_position = gained->position;
     slot->last = gained->frontier;
     slot->acked = gained->frontier;
@@ -133,6 +136,7 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
               instance->number, number, index, (unsigned long long)slot->life, (long long)gained->position,
               (long long)gained->frontier.low_offset, (long long)gained->stored_position,
               (long long)gained->catch_up_to, (long long)gained->high);
+    world_steer_gained(world, instance, index);
     world_shell_wake_poll(world, instance, index);
 }
 
@@ -233,6 +237,7 @@ static void hand_over(struct world *world, struct world_instance *instance, int 
         .timestamp_ms = record->due_ms,
         .root = record->root,
         .cancel = record->cancel,
+        .conditional = record->schedule.conditional,
         .id = {record->id, record->id},
         .found = {.offset = -1, .root = -1},
     };
@@ -281,14 +286,19 @@ static void note_report(struct world *world, struct world_slot *slot, const stru
         slot->notes[note->record->index].failed = true;
         return;
     }
-    note->done = !world->options.exactly_once;
+    note->done = !world->options.exactly_once && !event->again;
     slot->notes[note->record->index].done = note->done;
+    slot->notes[note->record->index].goes_on = !world->options.exactly_once && event->again;
 }
 
 /* code: -1 delivered, -2 sink full, else a failure. */
 void world_shell_report(struct world *world, struct world_instance *instance, const struct event *event)
 {
     struct world_slot *slot = &instance->slots[event->slot];
+    if (event->of_copy) {
+        world_schedules_report(world, instance, event);
+        return;
+    }
     enum input_kind kind = event->code == -1   ? INPUT_DELIVERED
                            : event->code == -2 ? INPUT_SINK_FULL
                                                : INPUT_DELIVERY_FAILED;
@@ -307,6 +317,8 @@ void world_shell_report(struct world *world, struct world_instance *instance, co
         .sequence = event->sequence,
         .failure = event->code > 0 ? (enum delivery_failure)event->code : DELIVERY_RETRIABLE,
         .target_hash = event->lane + 1U,
+        .again = event->again && event->code == -1,
+        .why = event->why,
     };
     world_say(world, "  report: lane %u sequence %llu: %d", event->lane, (unsigned long long)event->sequence,
               event->code);

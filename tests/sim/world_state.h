@@ -4,11 +4,12 @@
 
 #include "base/random.h"
 #include "scheduler/core.h"
+#include "scheduler/recurrence.h"
 #include "tests/sim/world.h"
 
 #define WORLD_PARTITIONS_MAX 3
 #define WORLD_INSTANCES_MAX 3
-#define WORLD_LANES_MAX 4
+#define WORLD_LANES_MAX 5 /* one of them decides */
 #define WORLD_IDS_MAX 64
 #define WORLD_WALL_0 INT64_C(1800000000000)
 #define SECOND_MS INT64_C(1000)
@@ -28,6 +29,21 @@ enum record_state {
     RECORD_ABORTED, /* a hole in the offsets */
 };
 
+/* What a record says of its schedule. */
+struct world_schedule {
+    int64_t nominal_ms; /* when it is due by its schedule; the record's own due time may be later, as its letter was not kept */
+    int64_t every_ms;   /* 0: it comes once */
+    int64_t until_ms;   /* no occurrence after it; -1: no end */
+    uint32_t count;     /* firings of the chain */
+    uint32_t runs;      /* before this one */
+    bool conditional;   /* if-exists: reject, undecided (R10) */
+    bool undecided;     /* conditional, or its first time is not known: it stands in the lane that decides */
+    bool first_unknown; /* while undecided: nominal_ms means nothing */
+    bool never;         /* while undecided: no time comes */
+    bool unwritable;    /* the shell can never write what follows it */
+    lane_index lane;    /* while undecided: where it belongs then */
+};
+
 /* A record of a partition and what became of it. A *life* is one holding of the partition by one start of an instance. */
 struct world_record {
     size_t index; /* in its partition */
@@ -37,13 +53,19 @@ struct world_record {
     uint32_t id; /* 0: of no schedule */
     lane_index lane;
     bool cancel;
+    struct world_schedule schedule;
     enum target_kind target;
     enum record_state state;
     int64_t root;                    /* of a re-append: offset of the record that a person wrote; else -1 */
     struct world_record *origin;     /* that record; of a person's the record itself */
+    struct world_record *event;      /* the first record of this occurrence: what becomes of it is counted there */
+    int64_t timestamp_ms;
+    bool over;                       /* of an event: its shell has decided that nothing follows */
+    bool let_fall;                   /* of an event: decided (R10), or by misfire, not to go out */
     struct world_record *same_id;    /* the next one a person wrote with this id, whatever its state */
     bool committed;                  /* a commit that Kafka has covers it */
     bool moved;                      /* a copy of it is committed */
+    bool steered;                    /* one by which a person moved it: it never leaves */
     const struct world_record *copy; /* that one */
     uint32_t taken;                  /* of a person's: ends of it, or of a copy of it, that count: outputs that a reader sees, letters with which it was done */
     uint32_t outputs;                /* of a person's: of those, in its target */
@@ -117,6 +139,9 @@ struct life_note {
     bool done;    /* delivered as far as the core may know */
     bool claimed; /* a commit of it covers the record, or one that it found */
     bool copying; /* it stands in the transaction under way */
+    bool steering; /* as a person wants to move it: its re-append ends it, known or not */
+    bool goes_on; /* delivered, and to be written again before it is done (at least once) */
+    bool cut;     /* its letter is to say that nothing follows: it could not be written again */
     bool unkept;  /* its letter was said not to be kept: it is written again with a later due time */
     bool back;    /* since then a transaction with copies of its slot was aborted: it may be a letter once more */
     bool moved;   /* in one that is known to be committed */
@@ -132,6 +157,7 @@ struct world_slot {
     uint32_t epoch;
     int64_t position;
     int64_t catch_up_to;
+    int64_t high; /* watermark when it was gained */
     int64_t gained_position;
     bool reading_paused;
     bool reading_stopped;
@@ -147,6 +173,7 @@ struct world_slot {
     struct life_note *notes; /* by index of the record */
     size_t note_count;
     bool marked; /* its checkpoint had marks: of controls that it may not have read yet, as a full store takes marks but no rows */
+    bool lane_paused[WORLD_LANES_MAX]; /* by a person, for as long as that person wants */
     bool exact; /* nothing stale in the checkpoint: pending must be right all the time */
 };
 
@@ -167,6 +194,7 @@ struct world_output {
     uint64_t sequence;
     bool letter;
     bool kept; /* that one is, and was said to be */
+    bool silent; /* nothing went out: it was decided about */
 };
 
 enum world_transaction_state {
@@ -193,16 +221,34 @@ struct world_transaction {
     size_t output_capacity;
     struct world_copy {
         struct world_record *from; /* NULL: an event that somebody writes */
-        struct world_record *to;
+        struct world_record *to;   /* NULL: nothing follows */
         int slot;
         uint32_t epoch;
         int partition;
+        enum copy_why why;
+        lane_index lane;
+        uint64_t sequence;
+        bool steered;
     } *copies;
     size_t copy_count;
     size_t copy_capacity;
     struct world_offsets *offsets;
     size_t offset_count;
     uint8_t markers_left;
+};
+
+/* What a person asked of an id. */
+struct world_steer {
+    int instance;
+    uint64_t run;
+    int slot;
+    uint32_t epoch;
+    uint32_t id;
+    enum steer_verb verb;
+    int64_t due_ms;
+    int64_t read;              /* how far its slot had read then */
+    struct world_record *from; /* what was written again for it; NULL: nothing */
+    bool answered;
 };
 
 enum ref_state {
@@ -250,6 +296,8 @@ struct world_instance {
     struct world_transaction *transaction; /* the one under way, NULL: none */
     bool sink_full;
     bool paused[WORLD_LANES_MAX];
+    int64_t started_at;
+    uint64_t sent[WORLD_LANES_MAX]; /* since then */
     struct input *inputs;
     size_t input_count;
     size_t input_capacity;
@@ -302,6 +350,9 @@ struct event {
     lane_index lane;
     uint64_t sequence; /* of a delivery; number of a transaction; line of a script */
     int code;          /* what the answer will say */
+    bool again;        /* as in input_delivery */
+    enum copy_why why;
+    bool of_copy;      /* a report on what was written again */
     bool transacted;   /* the delivery reported belongs to a transaction */
     struct command_scan scan;
 };
@@ -332,6 +383,7 @@ struct world_traits {
     uint32_t validate_every;
     uint32_t ids;              /* 0: no schedules */
     uint32_t cancel_percent;
+    uint32_t steer_percent;    /* of the moments at which something is written: somebody steers */
     uint32_t foreign_percent;  /* events written in somebody's transaction */
     uint32_t abort_percent;    /* transactions that the broker aborts */
     uint32_t unknown_percent;  /* whose result comes late */
@@ -340,6 +392,13 @@ struct world_traits {
     bool freezes;
     bool stops_reading;
     bool retention;
+    int deciding;               /* the lane of what is undecided; -1: there is none */
+    uint32_t every_percent;     /* of events that recur */
+    uint32_t undecided_percent; /* of those with an id */
+    uint32_t unwritable_percent;
+    int64_t every_ms;
+    enum misfire misfire;
+    int64_t misfire_ms;
 };
 
 struct world_script;
@@ -348,6 +407,7 @@ struct world {
     uint64_t seed;
     bool trace;
     struct random random;
+    struct random schedules; /* what comes with schedules is drawn apart: worlds without stay as they were */
     struct world_traits traits;
     struct core_options options;
     struct core_lane_options lane_options[WORLD_LANES_MAX];
@@ -375,6 +435,9 @@ struct world {
     uint64_t transaction_number;
     uint64_t commit_sequence;
     struct world_record *last_of_id[WORLD_PARTITIONS_MAX][WORLD_IDS_MAX + 1];
+    struct world_steer *steers; /* by token */
+    size_t steer_count;
+    size_t steer_capacity;
     struct world_script *script; /* NULL: the seed decides */
     int preferred;               /* script: who gets partitions */
     uint32_t aborts_next;        /* script: so many transactions are aborted by the broker */
@@ -418,6 +481,7 @@ int64_t world_log_stable(const struct world *world, int partition);
 size_t world_log_from(const struct world_partition *partition, int64_t offset);
 bool world_log_displaced(const struct world_record *record, int64_t read);
 bool world_log_outdated(const struct world_record *record, int64_t read);
+const struct world_record *world_log_control_of(const struct world_record *record, int64_t read);
 void world_log_wake(struct world *world, int partition);
 void world_log_produce(struct world *world);
 void world_log_foreign(
@@ -430,6 +494,7 @@ void world_transaction_free(struct world_transaction *transaction);
 void world_transaction_sent(struct world *world, struct world_instance *instance, const struct world_output *output);
 void world_transaction_reported(struct world *world, struct world_instance *instance, bool failed);
 void world_transaction_copy(struct world *world, struct world_instance *instance, const struct command *command);
+void world_transaction_write(struct world *world, struct world_instance *instance, const struct world_copy *copy, const struct world_record *record);
 void world_transaction_command(struct world *world, struct world_instance *instance, const struct command *command);
 bool world_transaction_names(const struct world_instance *instance, int slot);
 void world_transaction_decide(struct world *world, struct world_transaction *transaction, bool commits);
@@ -504,6 +569,28 @@ void world_plan_written(struct world *world,
                         const struct checkpoint_slot *part,
                         const struct store_part *store,
                         int partition);
+
+/* world_steer.c: persons who steer. */
+void world_steer_ask(struct world *world, int instance, int slot, uint32_t id, enum steer_verb verb, int64_t due_ms);
+void world_steer_some(struct world *world);
+void world_steer_pause(struct world *world, int instance, int slot, int lane, bool paused);
+void world_steer_turn_lane(struct world *world, struct world_instance *instance);
+void world_steer_calm(struct world *world);
+void world_steer_gained(struct world *world, struct world_instance *instance, int slot);
+void world_steer_frontier(struct world *world, const struct world_slot *slot, const struct partition_frontier *frontier);
+int64_t world_steer_due(struct world *world, const struct world_instance *instance, const struct command *command, struct world_record *from);
+void world_steer_answer(struct world *world, struct world_instance *instance, const struct command *command);
+void world_steer_rate(struct world *world, struct world_instance *instance, lane_index lane);
+void world_steer_end(struct world *world);
+
+/* world_schedules.c: what recurs, and what follows a delivery. */
+void world_schedules_traits(struct world *world);
+void world_schedules_draw(struct world *world, struct world_record *record);
+struct world_record world_schedules_again(const struct world_record *from, int64_t due_ms);
+bool world_schedules_deliver(struct world *world, struct world_instance *instance, const struct command *command, struct world_record *record, struct event *event);
+void world_schedules_copy(struct world *world, struct world_instance *instance, const struct command *command, struct world_record *from);
+void world_schedules_report(struct world *world, struct world_instance *instance, const struct event *event);
+void world_schedules_end(struct world *world, const struct world_record *record);
 
 /* world_letters.c */
 bool world_letters_publish(struct world *world, struct world_record *record);

@@ -42,6 +42,7 @@ static void draw_lanes(struct world *world)
         world->lane_options[i] = (struct core_lane_options){
             .max_in_flight = (uint32_t)ONE_OF(world, 1, 3, 20, 1000),
             .max_in_flight_bytes = (uint64_t)ONE_OF(world, 1, 500, 1 << 20),
+            .rate_per_s = (uint32_t)ONE_OF(world, 0, 0, 0, 7, 50, 1000),
         };
     }
 }
@@ -89,6 +90,7 @@ static void draw_kinds(struct world *world)
     if (world_chance(world, 50)) {
         traits->ids = (uint32_t)ONE_OF(world, 1, 3, 12, WORLD_IDS_MAX);
         traits->cancel_percent = (uint32_t)ONE_OF(world, 0, 20, 50);
+        traits->steer_percent = (uint32_t)ONE_OF(world, 0, 5, 20, 60);
         options->copy_rows_max = options->copy_rows_max == 0 ? 0 : (uint32_t)ONE_OF(world, 20, 1000);
     }
     traits->stops_reading = !options->exactly_once && options->copy_rows_max == 0 && traits->ids == 0;
@@ -100,7 +102,7 @@ void world_traits_draw(struct world *world)
     struct world_traits *traits = &world->traits;
     traits->partitions = (int)ONE_OF(world, 1, 1, 1, 2, WORLD_PARTITIONS_MAX);
     traits->instances = (int)ONE_OF(world, 1, 2, 2, WORLD_INSTANCES_MAX);
-    traits->lanes = (int)ONE_OF(world, 1, 1, 2, WORLD_LANES_MAX);
+    traits->lanes = (int)ONE_OF(world, 1, 1, 2, WORLD_LANES_MAX - 1);
     traits->records = (size_t)ONE_OF(world, 5, 12, 12, 25, 25, 40, 40, 60, 60, 100);
     traits->records = world_chance(world, 2) ? 600 : traits->records;
     traits->spread_ms = ONE_OF(world, 20, 5 * SECOND_MS, 2 * MINUTE_MS, HOUR_MS, 3 * DAY_MS, 90 * DAY_MS);
@@ -110,6 +112,7 @@ void world_traits_draw(struct world *world)
     traits->timeout_ms = ONE_OF(world, 1, 10 * SECOND_MS, 10 * SECOND_MS, 10 * MINUTE_MS);
     traits->calm_at = 1000;
     traits->topics_at = TIME_NEVER;
+    traits->deciding = -1;
     traits->clock_steps = world_chance(world, 50);
     traits->clock_ms = (uint32_t)ONE_OF(world, 50, 10 * SECOND_MS, 2 * HOUR_MS, 2 * DAY_MS);
     traits->tight_stats = world_chance(world, 50);
@@ -120,6 +123,7 @@ void world_traits_draw(struct world *world)
     if (world_chance(world, 85)) {
         draw_faults(world);
     }
+    world_schedules_traits(world);
 }
 
 int64_t world_traits_due(struct world *world)

@@ -70,28 +70,43 @@ void world_transaction_copy(struct world *world, struct world_instance *instance
     struct life_note *note = world_oracle_note(world, slot, from);
     PROMISE(world, from->due_ms == order->key.due_ms && from->lane == order->lane && !from->cancel,
             "offset %lld is copied as another record", (long long)from->offset);
-    PROMISE(world, !note->claimed && !note->copying && !(note->sent && !note->failed),
+    PROMISE(world, !note->claimed && !note->copying && !(note->sent && !note->failed && !note->goes_on),
             "offset %lld is copied although it is done or under way", (long long)from->offset);
     PROMISE(world, !world_log_outdated(from, slot->position), "offset %lld is copied although it is cancelled or replaced",
             (long long)from->offset);
-    world_letters_copied(world, instance, slot, order);
     world_oracle_row(world, instance, slot, order->ref, order->bucket, from);
-    struct world_transaction *transaction = current(world, instance);
-    struct world_record copy = {
-        .due_ms = order->due_ms,
-        .bytes = from->bytes,
-        .id = from->id,
-        .lane = from->lane,
-        .target = from->target,
-        .state = RECORD_OPEN,
-        .root = from->origin->offset,
-        .origin = from->origin,
-    };
+    if (order->why == COPY_NEXT || order->why == COPY_DECIDED) {
+        world_schedules_copy(world, instance, command, from);
+        return;
+    }
+    PROMISE(world, !note->goes_on, "offset %lld went out, and is copied as if it had not", (long long)from->offset);
+    bool steered = order->why == COPY_MOVED || order->why == COPY_PAUSED;
+    int64_t due_ms = steered ? world_steer_due(world, instance, command, from) : order->due_ms;
+    if (!steered) {
+        world_letters_copied(world, instance, slot, order);
+    }
+    struct world_record again = world_schedules_again(from, due_ms);
+    again.schedule.nominal_ms = order->why == COPY_MOVED ? due_ms : again.schedule.nominal_ms;
     note->copying = true;
-    transaction->failed = transaction->failed || (!world->calm && world_chance(world, world->traits.fail_percent / 8));
-    struct world_record *to = world_log_append(world, slot->partition, &copy);
-    world_transaction_add(transaction,
-                          &(struct world_copy){from, to, (int)command->slot, command->epoch, slot->partition});
+    note->steering = steered;
+    struct world_copy copy = {.from = from, .slot = (int)command->slot, .epoch = command->epoch, .why = order->why, .steered = steered};
+    world_transaction_write(world, instance, &copy, &again);
+}
+
+/* A record that an instance writes again; NULL: nothing follows. What is known of it is told at once. */
+void world_transaction_write(struct world *world, struct world_instance *instance, const struct world_copy *order, const struct world_record *record)
+{
+    const struct world_slot *slot = &instance->slots[order->slot];
+    struct world_transaction *transaction = current(world, instance);
+    struct world_copy copy = *order;
+    copy.partition = slot->partition;
+    if (record != NULL) {
+        transaction->failed = transaction->failed || (!world->calm && world_chance(world, world->traits.fail_percent / 8));
+        copy.to = world_log_append(world, slot->partition, record);
+        uint32_t id = record->schedule.conditional ? 0 : record->id;
+        world_shell_input(instance, INPUT_REAPPENDED, order->slot, order->epoch)->as.reappended = (struct input_reappended){{id, id}, copy.from->offset};
+    }
+    world_transaction_add(transaction, &copy);
 }
 
 static void
@@ -171,16 +186,27 @@ static void commit(struct world *world, const struct world_transaction *transact
     for (size_t i = 0; i < transaction->output_count; i++) {
         const struct world_output *output = &transaction->outputs[i];
         check_claimed(world, transaction, output->record, output->slot, output->epoch);
+        if (output->silent) {
+            continue;
+        }
         world_oracle_seen(world, output->record, output->read, output->letter);
     }
     for (size_t i = 0; i < transaction->copy_count && transaction->instance >= 0; i++) {
         const struct world_copy *copy = &transaction->copies[i];
-        check_claimed(world, transaction, copy->from, copy->slot, copy->epoch);
+        if (copy->steered) { /* its time may be far off: no frontier says it is done, but an owner's word is needed */
+            PROMISE(world, offsets_of(transaction, copy->slot, copy->epoch) != NULL, "offset %lld is moved without a frontier", (long long)copy->from->offset);
+        } else {
+            check_claimed(world, transaction, copy->from, copy->slot, copy->epoch);
+        }
+        copy->from->steered = copy->steered;
         PROMISE(world, !copy->from->moved, "offset %lld is copied twice", (long long)copy->from->offset);
+        if (copy->to == NULL) {
+            continue;
+        }
         copy->from->moved = true;
         copy->from->copy = copy->to;
         world->result.copies++;
-        world->result.postponed += copy->to->due_ms != copy->from->due_ms;
+        world->result.postponed += copy->why == COPY_LATER;
     }
     for (size_t i = 0; i < transaction->offset_count; i++) {
         const struct world_offsets *offsets = &transaction->offsets[i];
@@ -214,7 +240,7 @@ void world_transaction_decide(struct world *world, struct world_transaction *tra
         commit(world, transaction);
     }
     for (size_t i = 0; !commits && i < transaction->output_count; i++) {
-        transaction->outputs[i].record->origin->unsaid += transaction->outputs[i].kept;
+        transaction->outputs[i].record->event->unsaid += transaction->outputs[i].kept;
     }
     arrange_marker(world, transaction, 0);
     if (sent) {
@@ -227,6 +253,9 @@ static void mark_partitions(struct world *world, struct world_transaction *trans
     bool marked[WORLD_PARTITIONS_MAX] = {false};
     for (size_t i = 0; i < transaction->copy_count; i++) {
         const struct world_copy *copy = &transaction->copies[i];
+        if (copy->to == NULL) {
+            continue;
+        }
         copy->to->state = transaction->committed ? RECORD_VISIBLE : RECORD_ABORTED;
         marked[copy->partition] = true;
     }
@@ -356,12 +385,15 @@ static void know(struct world *world, struct world_instance *instance, struct wo
         struct world_slot *slot = &instance->slots[copy->slot];
         if (slot->held && slot->epoch == copy->epoch) {
             slot->notes[copy->from->index].copying = false;
+            slot->notes[copy->from->index].steering = false;
             slot->notes[copy->from->index].moved = transaction->committed;
             if (!transaction->committed) {
                 world_letters_back(slot);
+            } else if (slot->notes[copy->from->index].goes_on) {
+                slot->lanes[copy->lane].notes[copy->sequence].done = true;
             }
         }
-        end_count = note_end(ends, end_count, copy);
+        end_count = copy->to == NULL ? end_count : note_end(ends, end_count, copy);
     }
     for (size_t i = 0; transaction->committed && i < transaction->offset_count; i++) {
         const struct world_offsets *offsets = &transaction->offsets[i];

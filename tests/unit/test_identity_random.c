@@ -233,11 +233,38 @@ static void test_rules_are_remembered(void **state)
     assert_true(lost_disks > 1000);
 }
 
+/* The group and the checkpoint say the same progress: the group's is the later one in what is no progress, a pause and a move. */
+static void test_of_two_that_say_the_same(void **state)
+{
+    (void)state;
+    struct random random = random_new(45);
+    static struct scene scene;
+    make_facts(&random, &scene);
+    memset(&scene.kafka, 0, sizeof(scene.kafka));
+    memcpy(scene.kafka.identity.cluster, "here", sizeof("here"));
+    scene.kafka.identity.fingerprint = RULES;
+    scene.kafka.low_offset = 5;
+    scene.kafka.anchor.offset = 9;
+    scene.kafka.shared = (struct frontier_pair){{7, 0}, 10};
+    scene.kafka.lane_count = 1;
+    scene.kafka.lanes[0].name[0] = 'x';
+    scene.kafka.lanes[0].frontier = frontier_of(scene.kafka.shared);
+    scene.stored = scene.kafka;
+    scene.kafka.lanes[0].paused = true;
+    scene.kafka.moving = true;
+    scene.facts = (struct identity_facts){.cluster = "here", .fingerprint = RULES, .end = 20, .committed = 10, .kafka = &scene.kafka, .kafka_anchor = IDENTITY_ANCHOR_MATCHES,
+                                          .stored = &scene.stored, .stored_position = 10, .stored_anchor = IDENTITY_ANCHOR_MATCHES};
+    assert_true(decide(&scene)->use_store);
+    assert_true(scene.decision.frontier.moving);
+    assert_true(scene.decision.frontier.lanes[0].paused);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_facts),
         cmocka_unit_test(test_rules_are_remembered),
+        cmocka_unit_test(test_of_two_that_say_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "scheduler/frontier.h"
 
 static struct config_target two_targets[] = {
-    {.name = "mail", .match = "mail.*", .max_in_flight = 7},
+    {.name = "mail", .match = "mail.*", .max_in_flight = 7, .rate_per_s = 50},
     {.name = "orders", .match = "orders", .max_in_flight = 1000000},
 };
 
@@ -31,17 +31,18 @@ static void test_configured(void **state)
     struct lanes lanes;
     lane_index lane = 99;
     lanes_init(&lanes, &two);
-    assert_int_equal(lanes.count, 4);
-    assert_int_equal(lanes.configured, 4);
+    assert_int_equal(lanes.count, LANES_BUILT_IN + 2);
+    assert_int_equal(lanes.configured, LANES_BUILT_IN + 2);
     assert_lane(&lanes, "default", LANES_DEFAULT);
     assert_lane(&lanes, "_refused", LANES_REFUSED);
-    assert_lane(&lanes, "mail", 2);
-    assert_lane(&lanes, "orders", 3);
+    assert_lane(&lanes, "_undecided", LANES_UNDECIDED);
+    assert_lane(&lanes, "mail", LANES_BUILT_IN);
+    assert_lane(&lanes, "orders", LANES_BUILT_IN + 1);
     assert_false(lanes_find(&lanes, "mai", &lane));
     assert_false(lanes_find(&lanes, "", &lane));
     assert_int_equal(lane, 99);
     lanes_init(&lanes, &two); /* again: from the beginning */
-    assert_int_equal(lanes.count, 4);
+    assert_int_equal(lanes.count, LANES_BUILT_IN + 2);
 }
 
 static void test_retired(void **state)
@@ -55,10 +56,10 @@ static void test_retired(void **state)
     name[METADATA_LANE_NAME_MAX] = '\0';
     lanes_init(&lanes, &two);
     assert_true(lanes_add(&lanes, name, &lane, &error));
-    assert_int_equal(lane, 4);
-    assert_lane(&lanes, name, 4);
-    assert_int_equal(lanes.configured, 4);
-    for (int i = 5; i < LANES_MAX; i++) {
+    assert_int_equal(lane, LANES_BUILT_IN + 2);
+    assert_lane(&lanes, name, LANES_BUILT_IN + 2);
+    assert_int_equal(lanes.configured, LANES_BUILT_IN + 2);
+    for (int i = LANES_BUILT_IN + 3; i < LANES_MAX; i++) {
         snprintf(name, sizeof(name), "old-%d", i);
         assert_true(lanes_add(&lanes, name, &lane, &error));
         assert_int_equal(lane, i);
@@ -83,18 +84,27 @@ static void test_limits(void **state)
     assert_true(usual.max_in_flight > 7 && usual.max_in_flight_bytes > 0 && !usual.paused);
     assert_int_equal(lanes_options(&lanes, &two, LANES_REFUSED).max_in_flight, usual.max_in_flight);
     assert_int_equal(lanes_options(&lanes, &two, retired).max_in_flight, usual.max_in_flight);
-    assert_int_equal(lanes_options(&lanes, &two, 2).max_in_flight, 7);
-    assert_int_equal(lanes_options(&lanes, &two, 3).max_in_flight, 1000000);
-    assert_int_equal(lanes_options(&lanes, &two, 2).max_in_flight_bytes, usual.max_in_flight_bytes);
+    struct core_lane_options mail = lanes_options(&lanes, &two, LANES_BUILT_IN);
+    struct core_lane_options orders = lanes_options(&lanes, &two, LANES_BUILT_IN + 1);
+    assert_int_equal(mail.max_in_flight, 7);
+    assert_int_equal(mail.max_in_flight_bytes, usual.max_in_flight_bytes);
+    assert_int_equal(mail.rate_per_s, 50);
+    assert_int_equal(orders.max_in_flight, 1000000);
+    assert_int_equal(orders.rate_per_s, 0);
+    for (lane_index lane = 0; lane < lanes.count; lane++) { /* R10: one lane delivers to nobody */
+        assert_true(lanes_options(&lanes, &two, lane).decides == (lane == LANES_UNDECIDED));
+    }
 }
 
 static struct partition_frontier sample_frontier(void)
 {
     struct partition_frontier frontier = {.committed_offset = 30, .low_offset = 10, .anchor = {39, 5, 6}};
     frontier.shared = (struct frontier_pair){{100, 2}, 40};
-    frontier.lanes[0] = (struct frontier_lane){.lane = 3, .frontier = frontier_of((struct frontier_pair){{90, 1}, 30})};
+    frontier.lanes[0] = (struct frontier_lane){.lane = LANES_BUILT_IN + 1, .frontier = frontier_of((struct frontier_pair){{90, 1}, 30})};
     frontier.lanes[1] = (struct frontier_lane){.lane = 0, .frontier = frontier_of((struct frontier_pair){{80, 1}, 35})};
     assert_true(frontier_step_back(&frontier.lanes[1].frontier));
+    frontier.lanes[1].paused = true;
+    frontier.moving = true;
     frontier.lane_count = 2;
     return frontier;
 }
@@ -124,10 +134,13 @@ static void test_frontier_by_names(void **state)
     assert_int_equal(back.anchor.offset, 39);
     assert_true(frontier_pair_equal(back.shared, there.shared));
     assert_int_equal(back.lane_count, 2);
-    assert_int_equal(back.lanes[0].lane, 2);
+    assert_int_equal(back.lanes[0].lane, LANES_BUILT_IN);
     assert_true(frontier_equal(&back.lanes[0].frontier, &there.lanes[0].frontier));
     assert_int_equal(back.lanes[1].lane, LANES_DEFAULT);
     assert_true(frontier_equal(&back.lanes[1].frontier, &there.lanes[1].frontier));
+    assert_true(back.moving);
+    assert_false(back.lanes[0].paused);
+    assert_true(back.lanes[1].paused);
 }
 
 static void test_names_not_known_are_left_out(void **state)

@@ -37,6 +37,7 @@ static void random_lane(struct random *random, struct metadata_lane *lane, unsig
     lane->name[length] = '_'; /* and a number, so that names differ */
     lane->name[length + 1] = (char)('a' + number / 16);
     lane->name[length + 2] = (char)('a' + number % 16);
+    lane->paused = random_below(random, 8) == 0;
     lane->frontier.live = random_pair(random);
     lane->frontier.old_count = (uint8_t)random_below(random, FRONTIER_PAIRS_MAX + 1);
     for (size_t i = 0; i < lane->frontier.old_count; i++) {
@@ -59,6 +60,7 @@ static void fill_random(struct random *random, struct metadata *metadata, unsign
     }
     metadata->low_offset = random_number(random);
     metadata->anchor = (struct anchor){random_number(random), random_number(random), (uint32_t)random_next(random)};
+    metadata->moving = random_below(random, 4) == 0;
     metadata->shared = random_pair(random);
     metadata->lane_count = (uint16_t)lanes;
     for (unsigned i = 0; i < lanes; i++) {
@@ -113,9 +115,11 @@ static void test_there_and_back(void **state)
         assert_int_equal(after.identity.changed_at, before.identity.changed_at);
         assert_int_equal(after.anchor.timestamp_ms, before.anchor.timestamp_ms);
         assert_int_equal(after.lane_count, before.lane_count);
+        assert_int_equal(after.moving, before.moving);
         for (size_t lane = 0; lane < before.lane_count; lane++) {
             assert_memory_equal(&after.lanes[lane].frontier.live, &before.lanes[lane].frontier.live,
                                 sizeof(struct frontier_pair));
+            assert_int_equal(after.lanes[lane].paused, before.lanes[lane].paused);
         }
     }
     assert_true(fitted > 10000);
@@ -149,6 +153,24 @@ static void test_what_it_looks_like(void **state)
                         "shared=1764425569123:4711<4720 orders=-<4720|1764425570000:4600<4700 _refused=0:4690<4720");
 }
 
+/* What only version 2 can say makes it a text of version 2. */
+static void test_what_version_2_looks_like(void **state)
+{
+    (void)state;
+    static struct metadata metadata;
+    char text[METADATA_MAX + 1];
+    make_sample(&metadata);
+    metadata.lanes[0].paused = true;
+    assert_true(metadata_encode(&metadata, text, sizeof(text)) > 0);
+    assert_memory_equal(text, "tarry2 cluster=", 15);
+    assert_non_null(strstr(text, ":0badcafe shared=1764425569123:4711<4720 orders=-<4720|1764425570000:4600<4700! _refused=0:4690<4720"));
+    metadata.lanes[0].paused = false;
+    metadata.moving = true;
+    assert_true(metadata_encode(&metadata, text, sizeof(text)) > 0);
+    assert_memory_equal(text, "tarry2 cluster=", 15);
+    assert_non_null(strstr(text, ":0badcafe moving=1 shared=1764425569123:4711<4720 orders=-<4720|1764425570000:4600<4700 _refused"));
+}
+
 static void test_worst_case_is_reached_and_not_exceeded(void **state)
 {
     (void)state;
@@ -160,7 +182,10 @@ static void test_worst_case_is_reached_and_not_exceeded(void **state)
     metadata.low_offset = INT64_MIN;
     metadata.anchor = (struct anchor){INT64_MIN, INT64_MIN, UINT32_MAX};
     metadata.shared = (struct frontier_pair){{INT64_MIN, INT64_MIN}, INT64_MIN};
+    metadata.moving = true;
     metadata.lane_count = 2;
+    metadata.lanes[0].paused = true;
+    metadata.lanes[1].paused = true;
     memset(metadata.lanes[0].name, 'x', METADATA_LANE_NAME_MAX);
     memcpy(metadata.lanes[1].name, "y", 2);
     metadata.lanes[0].frontier.live = metadata.shared;
@@ -244,6 +269,13 @@ static void test_bad_texts(void **state)
         "tarry1 cluster=%00 fingerprint=0123456789abcdef" REST "1:2<3",
         "tarry1 cluster=%2 fingerprint=0123456789abcdef" REST "1:2<3",
         "tarry1 cluster=a\tb fingerprint=0123456789abcdef" REST "1:2<3",
+        "tarry2 cluster=c fingerprint=0123456789abcdef" REST "1:2<3 a=1:2<3", /* nothing in it needs version 2 */
+        HEAD "1:2<3 a=1:2<3!",
+        HEAD "1:2<3!",
+        "tarry2 cluster=c fingerprint=0123456789abcdef" REST "1:2<3 a=1:2<3!!",
+        "tarry2 cluster=c fingerprint=0123456789abcdef" REST "1:2<3 a=1:2<3!|1:2<3",
+        "tarry1 cluster=c fingerprint=0123456789abcdef low=1 anchor=-1:0:00000000 moving=1 shared=1:2<3",
+        "tarry2 cluster=c fingerprint=0123456789abcdef low=1 anchor=-1:0:00000000 moving=0 shared=1:2<3",
     };
     static struct metadata metadata;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -267,7 +299,7 @@ static void test_newer_versions_say_so(void **state)
 {
     (void)state;
     static struct metadata metadata;
-    static const char *const newer[] = {"tarry2", "tarry2 anything", "tarry10 cluster=", "tarry9223372036854775807"};
+    static const char *const newer[] = {"tarry3", "tarry3 anything", "tarry10 cluster=", "tarry9223372036854775807"};
     for (size_t i = 0; i < 4; i++) {
         struct error error;
         assert_false(decode(newer[i], strlen(newer[i]), &metadata, &error));
@@ -277,7 +309,7 @@ static void test_newer_versions_say_so(void **state)
 
 static void mutate(struct random *random, char *text, size_t *length)
 {
-    static const char letters[] = "tarry1 =:<|-@%0123456789abcdefshlow\n\xff";
+    static const char letters[] = "tarry12 =:<|-!@%0123456789abcdefshlow\n\xff";
     size_t at = random_below(random, *length);
     switch (random_below(random, 4)) {
     case 0: /* another byte */
@@ -331,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_what_it_looks_like),
+        cmocka_unit_test(test_what_version_2_looks_like),
         cmocka_unit_test(test_worst_case_is_reached_and_not_exceeded),
         cmocka_unit_test(test_what_encode_refuses),
         cmocka_unit_test(test_bad_texts),
