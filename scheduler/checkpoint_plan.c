@@ -13,7 +13,6 @@
 #include "scheduler/slot.h"
 #include "scheduler/window.h"
 
-#define ERASES_MAX 5000u /* of one slot: a full store has only its reserve for them */
 #define ROWS_MAX 100000u /* of one plan: some 0.2 s of writing */
 
 /* Makes room for one more element; growing keeps what is there. */
@@ -113,6 +112,7 @@ struct erasing {
     struct checkpoint *checkpoint;
     const struct slot *slot;
     uint32_t left;
+    bool behind; /* there were more */
 };
 
 /* What stands in the store: what was not written yet was left out of it already. */
@@ -120,7 +120,9 @@ static bool plan_erase(struct cancelled_row *row, void *context)
 {
     struct erasing *erasing = context;
     struct checkpoint *checkpoint = erasing->checkpoint;
-    if (cancelled_is_stored(row, erasing->slot->stored_position) && erasing->left > 0) {
+    bool stored = cancelled_is_stored(row, erasing->slot->stored_position);
+    erasing->behind = erasing->behind || (stored && erasing->left == 0);
+    if (stored && erasing->left > 0) {
         erasing->left--;
         GROW(checkpoint->erases, checkpoint->erase_count, checkpoint->erase_capacity);
         checkpoint->erases[checkpoint->erase_count++] = (struct checkpoint_erase){row->key, row->lane};
@@ -176,11 +178,8 @@ static void plan_rows(struct core *core, struct slot *slot, struct now now)
     }
 }
 
-static int64_t planned_position(const struct core *core, const struct slot *slot)
+static int64_t planned_position(const struct slot *slot)
 {
-    if (core->checkpoint.scope != SCOPE_ALL) {
-        return slot->stored_position;
-    }
     const struct unwritten *list = &slot->unwritten;
     int64_t position = list->planned < list->count ? unwritten_at(list, list->planned)->offset : slot->position;
     return position > slot->stored_position ? position : slot->stored_position;
@@ -215,12 +214,13 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     size_t drops = checkpoint->drop_count;
     size_t trims = checkpoint->trim_count;
     size_t erases = checkpoint->erase_count;
+    struct erasing erasing = {checkpoint, slot, core->options.erase_rows_max, false};
     plan_buckets(core, slot, now, split_budget);
-    if (checkpoint->scope == SCOPE_ALL) {
+    cancelled_filter(&slot->cancelled, plan_erase, &erasing);
+    bool goes_on = checkpoint->scope == SCOPE_ALL && !erasing.behind; /* else rows would come back behind the controls that ended them (R3) */
+    if (goes_on) {
         plan_rows(core, slot, now);
     }
-    struct erasing erasing = {checkpoint, slot, ERASES_MAX};
-    cancelled_filter(&slot->cancelled, plan_erase, &erasing);
     rows = checkpoint->row_count - rows;
     splits = checkpoint->split_count - splits;
     drops = checkpoint->drop_count - drops;
@@ -234,7 +234,7 @@ static void plan_slot(struct core *core, struct slot *slot, struct now now, uint
     struct checkpoint_slot *part = &checkpoint->slots[checkpoint->slot_count++];
     part->slot = slot->index;
     part->epoch = slot->epoch;
-    part->position = planned_position(core, slot);
+    part->position = goes_on ? planned_position(slot) : slot->stored_position;
     part->row_count = rows;
     part->split_count = splits;
     part->drop_count = drops;

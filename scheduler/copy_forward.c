@@ -69,6 +69,14 @@ static int64_t first_in_flight(const struct slot *slot, int64_t below)
     return below;
 }
 
+/* What waits to be decided is not copied undecided: the mark of a control that was read since would not reach its copy (R10). */
+static int64_t first_undecided(const struct core *core, const struct slot *slot, int64_t below)
+{
+    const struct queue *queue = slot_deciding_queue(core, slot);
+    int64_t decided = queue == NULL || queue->pending <= queue->taken.count ? below : slot_decided(core, slot);
+    return decided < below ? decided : below;
+}
+
 static void add_buckets(struct copy *copy, const struct queue *queue)
 {
     for (int level = 0; level < BUCKET_LEVELS; level++) {
@@ -218,7 +226,7 @@ struct slot *copy_forward_ready(struct core *core, struct now now)
         if (slot == NULL || slot->copy.state != COPY_READY || slot->commit_under_way || slot->commit_unknown) {
             continue;
         }
-        slot->copy.below = first_in_flight(slot, slot->copy.below);
+        slot->copy.below = first_undecided(core, slot, first_in_flight(slot, slot->copy.below));
         bound_by_marks(slot);
         if (slot->copy.below <= slot->low_committed || slot->leaving || core->stopping || slot->reading_stopped) {
             wait_longer(core, &slot->copy);

@@ -35,6 +35,7 @@ struct core_options {
     uint32_t step_records_max;      /* records taken in one step, all queues together */
     uint32_t scan_rows_max;         /* rows asked for by one COMMAND_SCAN */
     uint32_t split_rows_max;        /* rows split by one checkpoint */
+    uint32_t erase_rows_max;        /* rows of cancelled events that one checkpoint takes out of one slot: a full store has only its reserve for them */
     uint64_t unwritten_bytes_max;   /* bytes read and not yet in the store, all slots: reading pauses beyond */
     uint32_t unwritten_rows_max;    /* same, in rows */
     int64_t window_ms;              /* how far ahead of the clock buckets are loaded */

@@ -9,6 +9,7 @@ void core_options_default(struct core_options *options)
         .old_pairs_max = 16,                  /* ops/ says what the metadata has room for */
         .step_records_max = 4096,             /* a step stays below some 10 ms with its deliveries */
         .scan_rows_max = 8192,                /* about 1 ms at 8 M rows a second */
+        .erase_rows_max = 5000,               /* a few ms of the writer's time */
         .split_rows_max = 50000,              /* about 0.1 s of the writer's time */
         .unwritten_bytes_max = 64u << 20,     /* with refs to as many bytes in the shell */
         .unwritten_rows_max = 400000,

@@ -273,10 +273,10 @@ bool dedupe_take(struct dedupe *dedupe, const struct dedupe_record *record)
         }
         return false;
     }
-    if (was_refused(dedupe, record->offset)) {
+    if (!record->again && was_refused(dedupe, record->offset)) {
         return true;
     }
-    if (entry != NULL && entry->due_ms <= record->timestamp_ms && record->timestamp_ms < entry->until_ms) {
+    if (!record->again && entry != NULL && entry->due_ms <= record->timestamp_ms && record->timestamp_ms < entry->until_ms) {
         refuse(dedupe, record->offset);
         return true;
     }
@@ -289,6 +289,7 @@ bool dedupe_take(struct dedupe *dedupe, const struct dedupe_record *record)
 
 void dedupe_rest(struct dedupe *dedupe, int64_t wall_ms)
 {
+    dedupe->wall_ms = wall_ms;
     if (dedupe->count > 0) {
         forget_until(dedupe, wall_ms - DEDUPE_SLACK_MS - DEDUPE_REST_MS);
     }
@@ -307,7 +308,11 @@ void dedupe_committed(struct dedupe *dedupe, int64_t low_offset)
 
 int64_t dedupe_bound(const struct dedupe *dedupe, int64_t low)
 {
-    return dedupe->count > 0 && dedupe->entries[dedupe->first].offset < low ? dedupe->entries[dedupe->first].offset : low;
+    uint32_t index = dedupe->count == 0 ? NOBODY : dedupe->first;
+    for (uint32_t i = 0; index != NOBODY && i < DEDUPE_LOOK_MAX && dedupe->entries[index].due_ms > dedupe->wall_ms; i++) {
+        index = dedupe->entries[index].after;
+    }
+    return index != NOBODY && dedupe->entries[index].offset < low ? dedupe->entries[index].offset : low;
 }
 
 void dedupe_validate(const struct dedupe *dedupe)

@@ -6,7 +6,7 @@
  * fires. So each reading decides alike, whatever has fired by then. An id is forgotten when a later record's timestamp is an hour beyond its window: that, too,
  * follows from the log. An hour is what a producer's clock may be ahead. (A day later our clock does it, for partitions that are quiet.)
  *
- * Whoever begins to read at C must find the accepted record of every id that is kept: C is at most the least of their offsets. Behind C duplicates may stand whose
+ * Whoever begins to read at C must find the accepted record of every id that is kept, or a copy of it: C is at most the least of their offsets that have come due. Behind C duplicates may stand whose
  * accepted record is before it: their offsets are kept in the checkpoint, as skips that span nothing. Without that checkpoint, and beyond DEDUPE_REFUSED_MAX of them, they
  * are judged by what stands from C on.
  *
@@ -19,6 +19,7 @@
 
 #define DEDUPE_IDS_MAX 1000000u
 #define DEDUPE_REFUSED_MAX 16384u
+#define DEDUPE_LOOK_MAX 10000u
 #define DEDUPE_SLACK_MS INT64_C(3600000)
 #define DEDUPE_REST_MS INT64_C(86400000)
 
@@ -37,6 +38,7 @@ struct dedupe {
     uint32_t refused_count;
     uint32_t refused_capacity;
     uint32_t refused_next; /* all before it are below what was read */
+    int64_t wall_ms;       /* of the last dedupe_rest */
 };
 
 /* A record with an id. */
@@ -47,6 +49,7 @@ struct dedupe_record {
     int64_t due_ms;
     int64_t window_ms; /* > 0; of a cancel unset */
     bool cancel;
+    bool again;        /* a re-append that counts (no mark has ended it): its event is the last of its id now, and it is no duplicate of itself */
 };
 
 void dedupe_free(struct dedupe *dedupe);
@@ -66,7 +69,8 @@ void dedupe_rest(struct dedupe *dedupe, int64_t wall_ms);
 /* C was committed there. O(duplicates). */
 void dedupe_committed(struct dedupe *dedupe, int64_t low_offset);
 
-/* C may not be greater than this, if nothing else is below `low`. O(1). */
+/* C may not be greater than this, if nothing else is below `low`. An id whose event is not due yet does not count: the event itself keeps C, until it is done or
+ * copied forward, and then its copy says all that is needed. Looks at DEDUPE_LOOK_MAX ids; beyond, the bound may be too low. */
 int64_t dedupe_bound(const struct dedupe *dedupe, int64_t low);
 
 /* Aborts when order or counts are wrong. O(n). */

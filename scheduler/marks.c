@@ -98,6 +98,15 @@ void marks_add_skip(struct marks *marks, int64_t offset, int64_t skipped)
     add_skip(marks, (struct skip){offset, skipped});
 }
 
+bool marks_skipped(const struct marks *marks, int64_t skipped)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < marks->skip_count && !found; i++) {
+        found = marks->skips[i].skipped == skipped;
+    }
+    return found;
+}
+
 bool marks_any(const struct marks *marks)
 {
     return marks->table.count > 0 || marks->skip_count > 0;

@@ -52,6 +52,9 @@ bool marks_skip(struct marks *marks, struct record_id id, int64_t root, int64_t 
 /* The re-append at `skipped` was let fall for another reason: one who does not read what stands at `offset` must not read it either. */
 void marks_add_skip(struct marks *marks, int64_t offset, int64_t skipped);
 
+/* True when the re-append at this offset was ended, as far as C does not know. O(skips). */
+bool marks_skipped(const struct marks *marks, int64_t skipped);
+
 /* True when there is anything here. */
 bool marks_any(const struct marks *marks);
 

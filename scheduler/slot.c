@@ -175,7 +175,7 @@ static bool is_duplicate(struct slot *slot, const struct input_record *record)
         dedupe_pass(&slot->dedupe, record->timestamp_ms);
     }
     bool judged = record->cancel ? slot->dedupe.count > 0 : record->dedupe_ms > 0;
-    if (!judged || record->root >= 0 || record_id_is_none(record->id)) {
+    if (!judged || record_id_is_none(record->id)) {
         return false;
     }
     struct dedupe_record seen = {.id = record->id,
@@ -183,7 +183,8 @@ static bool is_duplicate(struct slot *slot, const struct input_record *record)
                                  .timestamp_ms = record->timestamp_ms,
                                  .due_ms = record->dedupe_due_ms,
                                  .window_ms = record->dedupe_ms,
-                                 .cancel = record->cancel};
+                                 .cancel = record->cancel,
+                                 .again = record->root >= 0};
     return dedupe_take(&slot->dedupe, &seen);
 }
 
@@ -200,12 +201,16 @@ void slot_record(struct core *core, struct slot *slot, const struct input_record
     bool again = record->offset < slot->position;
     slot_position(slot, record->offset + 1);
     bool known = again || record->offset < slot->low_offset || record->offset < slot->stored_position;
-    bool duplicate = !again && is_duplicate(slot, record);
+    bool duplicate = !again && record->root < 0 && is_duplicate(slot, record);
     if (duplicate && !known) {
         slot->ended.duplicates++;
         outcome_duplicate(core, slot, record);
     }
     bool event = known || record_id_is_none(record->id) || (!duplicate && act(core, slot, record));
+    bool counts = known ? !marks_skipped(&slot->marks, record->offset) : event;
+    if (!again && record->root >= 0 && counts) {
+        (void)is_duplicate(slot, record); /* the event goes on as this copy */
+    }
     if (known || !event || frontier_done(&queue->frontier, record->offset, record->due_ms)) {
         release(core, record->ref);
     } else {

@@ -367,6 +367,32 @@ static void test_cancelled_row_that_is_loaded_is_let_fall(void **state)
     core_case_expect_ended(test, 1, 0, 0);
 }
 
+/* More was cancelled than one checkpoint erases: until all of it is erased no checkpoint says a position behind the controls (R3). */
+static void test_position_waits_for_all_erases(void **state)
+{
+    struct core_case *test = *state;
+    test->options.erase_rows_max = 1;
+    test->gained.position = 2;
+    test->gained.stored_position = 2;
+    core_case_store(test, 0, 60000, 0, 0);
+    core_case_store(test, 1, 60001, 0, 0);
+    test->rows[0].id = A;
+    test->rows[1].id = B;
+    core_case_begin(test, 1, 0);
+    core_case_cancel(test, 2, A);
+    core_case_cancel(test, 3, B);
+    core_case_record(test, 4, 90000, 0);
+    core_case_wait(test, 100);
+    assert_int_equal(core_case_plan(test)->erase_count, 1);
+    assert_int_equal(core_case_plan(test)->row_count, 0);
+    assert_int_equal(core_case_plan(test)->position, 2);
+    core_case_written(test);
+    core_case_wait(test, 100);
+    assert_int_equal(core_case_plan(test)->erase_count, 1);
+    assert_int_equal(core_case_plan(test)->row_count, 1);
+    assert_int_equal(core_case_plan(test)->position, 5);
+}
+
 /* What was never written is not erased: a plan that leaves rows out must not take it for gone, or it would be written after all. */
 static void test_unwritten_row_is_not_erased_by_a_plan_without_rows(void **state)
 {
@@ -509,6 +535,7 @@ int main(void)
         CORE_CASE_TEST(test_event_after_a_cancel_is_one),
         CORE_CASE_TEST(test_erase_is_tried_again_when_the_store_was_full),
         CORE_CASE_TEST(test_cancelled_row_that_is_loaded_is_let_fall),
+        CORE_CASE_TEST(test_position_waits_for_all_erases),
         CORE_CASE_TEST(test_unwritten_row_is_not_erased_by_a_plan_without_rows),
         CORE_CASE_TEST(test_row_that_was_never_written_is_not_erased),
         CORE_CASE_TEST(test_replaced_row_does_not_take_its_id_along),

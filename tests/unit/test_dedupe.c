@@ -17,7 +17,9 @@
 
 static int setup(void **state)
 {
-    *state = memory_new(1, sizeof(struct dedupe));
+    struct dedupe *dedupe = memory_new(1, sizeof(*dedupe));
+    dedupe->wall_ms = INT64_MAX; /* everything has come due, unless a test says otherwise */
+    *state = dedupe;
     return 0;
 }
 
@@ -122,6 +124,33 @@ static void test_bound_is_the_least_offset(void **state)
     assert_int_equal(dedupe_bound(dedupe, 7), 4);
     cancel(dedupe, 6, B, 1002);
     assert_int_equal(dedupe_bound(dedupe, 7), 5);
+}
+
+/* An event that waits keeps C by itself; and when it is copied forward, its copy says all that is needed: else one due in a year would keep C for a year. */
+static void test_what_is_not_due_does_not_count_for_the_bound(void **state)
+{
+    struct dedupe *dedupe = *state;
+    (void)take(dedupe, 3, A, 1000, 2000);
+    (void)take(dedupe, 4, B, 1000, 3000);
+    dedupe_rest(dedupe, 1999);
+    assert_int_equal(dedupe_bound(dedupe, 7), 7);
+    dedupe_rest(dedupe, 2000);
+    assert_int_equal(dedupe_bound(dedupe, 7), 3);
+    cancel(dedupe, 5, A, 1002);
+    dedupe_rest(dedupe, 3000);
+    assert_int_equal(dedupe_bound(dedupe, 7), 4);
+}
+
+static void test_copy_is_no_duplicate_and_stands_for_its_event(void **state)
+{
+    struct dedupe *dedupe = *state;
+    struct dedupe_record copy = {.id = {0, A}, .offset = 9, .timestamp_ms = 2050, .due_ms = 2000, .window_ms = WINDOW, .again = true};
+    (void)take(dedupe, 3, A, 1000, 2000);
+    assert_false(dedupe_take(dedupe, &copy));
+    dedupe_validate(dedupe);
+    assert_int_equal(dedupe->count, 1);
+    assert_int_equal(dedupe_bound(dedupe, 20), 9);
+    assert_true(take(dedupe, 10, A, 2050, 5000));
 }
 
 static void test_times_that_are_no_times(void **state)
@@ -261,6 +290,8 @@ int main(void)
         DEDUPE_TEST(test_forgotten_by_the_time_of_later_records),
         DEDUPE_TEST(test_forgotten_by_our_clock_a_day_later),
         DEDUPE_TEST(test_bound_is_the_least_offset),
+        DEDUPE_TEST(test_what_is_not_due_does_not_count_for_the_bound),
+        DEDUPE_TEST(test_copy_is_no_duplicate_and_stands_for_its_event),
         DEDUPE_TEST(test_times_that_are_no_times),
         DEDUPE_TEST(test_least_is_forgotten_without_room),
         DEDUPE_TEST(test_refused_are_bounded),
