@@ -32,9 +32,9 @@ static bool write_record(struct dlq_work *work, struct error *error)
 /* Told apart from any other process, also one of the same id on another machine. */
 static void draw_runner(struct dlq_job *job)
 {
-    uint64_t token = 0;
-    (void)getrandom(&token, sizeof token, 0); /* never short for so few bytes */
-    dlq_job_set_runner(job, token);
+    uint64_t token;
+    bool drawn = getrandom(&token, sizeof token, 0) == (ssize_t)sizeof token; /* never short for so few bytes */
+    dlq_job_set_runner(job, drawn ? token : 0);
 }
 
 bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, struct dlq_job *job, struct error *error)

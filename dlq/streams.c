@@ -30,9 +30,9 @@ static void pause_ms(int64_t ms)
  * moments, each for others, and look again before they make one. */
 static int64_t yield_for(int64_t timeout_ms)
 {
-    uint16_t bits = 0;
-    (void)getrandom(&bits, sizeof bits, 0); /* without it there is no wait */
-    return timeout_ms < 4 * YIELD_MS ? 0 : bits % YIELD_MS;
+    uint16_t bits;
+    bool drawn = getrandom(&bits, sizeof bits, 0) == (ssize_t)sizeof bits; /* else there is no wait */
+    return timeout_ms < 4 * YIELD_MS || !drawn ? 0 : bits % YIELD_MS;
 }
 
 /* What differs is noted. False: the first finding that makes it unusable. */

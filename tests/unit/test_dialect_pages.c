@@ -1,5 +1,5 @@
 /*
- * The examples in docs/semantics.md and docs/migration: each block ```record is a record, and what is to be said of it behind "->". So a page cannot promise
+ * The examples in docs/semantics.md, docs/schedules.md and docs/migration: each block ```record is a record, and what is to be said of it behind "->". So a page cannot promise
  * what is not so. The words of a block: read_input and check_result.
  */
 #include <setjmp.h>
@@ -390,11 +390,17 @@ static void semantics(void **state)
     assert_page("semantics.md", 12);
 }
 
+static void schedules(void **state)
+{
+    (void)state;
+    assert_page("schedules.md", 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(etf1),     cmocka_unit_test(karafka), cmocka_unit_test(rabbitmq),  cmocka_unit_test(rocketmq),
-        cmocka_unit_test(activemq), cmocka_unit_test(own),     cmocka_unit_test(semantics),
+        cmocka_unit_test(activemq), cmocka_unit_test(own),     cmocka_unit_test(semantics), cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
