@@ -27,7 +27,7 @@ void dlq_replay_record_free(struct dlq_replay_record *maker)
 /* A delay topic takes any record whose headers say when and where, unless its values must be envelopes. */
 static bool takes_all(const struct config_source *source)
 {
-    return (source->dialects & CONFIG_DIALECT_TARRY) != 0 && !source->envelope;
+    return config_source_speaks(source, "tarry") && !source->envelope;
 }
 
 static const struct config_source *source_of(const struct config *config, struct span topic)

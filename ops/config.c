@@ -22,3 +22,13 @@ const char *config_source_field(const struct config_source *source, const char *
     }
     return field;
 }
+
+bool config_source_speaks(const struct config_source *source, const char *dialect)
+{
+    for (size_t i = 0; i < source->dialects.count; i++) {
+        if (strcmp(source->dialects.items[i], dialect) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -21,14 +21,13 @@
 #include "ops/config_arena.h"
 #include "ops/config_problems.h"
 #include "ops/config_value.h"
+#include "scheduler/firing.h"
+#include "scheduler/recurrence.h"
 #include "scheduler/retry.h"
 
 enum config_delivery { CONFIG_DELIVERY_AT_LEAST_ONCE, CONFIG_DELIVERY_EXACTLY_ONCE };
-enum config_late { CONFIG_LATE_FIRE };
 enum config_envelope_out { CONFIG_ENVELOPE_OUT_PAYLOAD, CONFIG_ENVELOPE_OUT_WHOLE };
 enum config_log_format { CONFIG_LOG_FORMAT_AUTO, CONFIG_LOG_FORMAT_TEXT, CONFIG_LOG_FORMAT_JSON };
-
-#define CONFIG_DIALECT_TARRY 1u /* bit in config_source.dialects */
 
 struct config_pair {
     const char *name;
@@ -47,9 +46,15 @@ struct config_properties {
     size_t own; /* how many, at the end, are this group's own; all of kafka_common */
 };
 
+/* A list of plain words. */
+struct config_names {
+    const char *const *items; /* in the order given */
+    size_t count;
+};
+
 struct config_source {
     const char *topic;
-    unsigned dialects; /* bits CONFIG_DIALECT_... */
+    struct config_names dialects; /* presets, or names of struct config_dialect; each once */
     bool envelope;
     enum config_envelope_out envelope_out;
     struct config_map fields; /* envelope field -> its name in the records; only those given: ask config_source_field */
@@ -57,14 +62,28 @@ struct config_source {
     const char *default_target; /* NULL: none */
     int64_t default_delay_ms;   /* -1: none */
     int64_t max_delay_ms;
-    enum config_late late;
+    enum firing_late late;
+    int64_t max_lateness_ms; /* -1: none; given when `late` is not FIRING_LATE_FIRE */
+    int64_t dedupe_ms;       /* 0: none */
+    enum misfire misfire;
+    int64_t misfire_after_ms;
+    int64_t spread_ms; /* 0: none */
     enum output_headers output_headers;
+};
+
+/* Headers of a user's own, and what they mean (bridge/dialect.h). */
+struct config_dialect {
+    const char *name;
+    struct config_map headers; /* header -> meaning */
+    bool id_from_key;
+    bool null_is_cancel;
 };
 
 struct config_target {
     const char *name;  /* of the lane */
     const char *match; /* glob with `*` */
     int64_t max_in_flight;
+    uint32_t rate_per_s; /* 0: no limit */
     struct retry_policy retry;
 };
 
@@ -116,6 +135,9 @@ struct config {
     int64_t dlq_retry_later_ms; /* how much later a record is tried whose letter could not be kept */
     struct config_nack *nacks;
     size_t nack_count;
+    struct config_dialect *dialects;
+    size_t dialect_count;
+    const char *history_topic; /* NULL: none */
     int64_t memory_entries;
     int64_t memory_unwritten_bytes;
     const char *http_listen; /* as given */
@@ -163,6 +185,9 @@ void config_free(struct config *config);
 /* What the records of this source call the envelope's field `field` ("type", "payload", "delay_ms", "deliver_at",
  * "target", "id", "retry_count"): its mapping, else `field` itself. Borrowed. */
 const char *config_source_field(const struct config_source *source, const char *field);
+
+/* True when the dialect of that name is on. */
+bool config_source_speaks(const struct config_source *source, const char *dialect);
 
 /* YAML of what was given, or with `effective` of all values, each with where it comes from as a comment; secrets are
  * ***. What it prints loads again to the same (but for secrets). */

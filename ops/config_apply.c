@@ -14,6 +14,7 @@ struct scope {
     struct config_problems *problems;
     enum config_section section;
     size_t index;
+    const char *name; /* of an entry of a map; else NULL */
     void *base;
 };
 
@@ -29,24 +30,24 @@ static void complain(const struct scope *scope,
 {
     bool secret = key->type == CONFIG_TYPE_SERVERS && strchr(node->text, '@') != NULL; /* user:password@ */
     config_problems_error(scope->problems, config_node_place_text(node->place).text, "%s: %s %s",
-                          config_table_path_at(key, scope->index).text, config_value_show(secret ? "***" : node->text).text,
+                          config_table_path_at(key, scope->index, scope->name).text, config_value_show(secret ? "***" : node->text).text,
                           error->text);
 }
 
-static void set_choices(const struct scope *scope, const struct config_key *key, const struct config_node *list)
+static void set_names(const struct scope *scope, const struct config_key *key, const struct config_node *list)
 {
-    unsigned bits = 0;
+    const char **items = config_arena_new(&scope->config->arena, list->count + 1, sizeof *items);
+    size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct config_node *item = list->entries[i].node;
-        struct error error = {ERROR_INVALID, "expects a list of plain words"};
-        if (item->kind == CONFIG_NODE_BROKEN) {
-            continue;
-        }
-        if (item->kind != CONFIG_NODE_SCALAR || !config_set_add_choice(key, item->text, &bits, &error)) {
+        static const struct error error = {ERROR_INVALID, "expects a list of plain words"};
+        if (item->kind == CONFIG_NODE_SCALAR) {
+            items[count++] = item->text;
+        } else if (item->kind != CONFIG_NODE_BROKEN) {
             complain(scope, key, item, &error);
         }
     }
-    *(unsigned *)field_of(scope, key) = bits;
+    *(struct config_names *)field_of(scope, key) = (struct config_names){items, count};
 }
 
 static void set_defaults(const struct scope *scope)
@@ -60,8 +61,8 @@ static void set_defaults(const struct scope *scope)
         }
         if (key->fallback == NULL && key->type == CONFIG_TYPE_DURATION) {
             *(int64_t *)field_of(scope, key) = -1;
-        } else if (key->fallback != NULL && key->type == CONFIG_TYPE_CHOICES) {
-            (void)config_set_choices(key, key->fallback, field_of(scope, key), NULL);
+        } else if (key->fallback != NULL && key->type == CONFIG_TYPE_NAMES) {
+            config_set_names(key->fallback, &scope->config->arena, field_of(scope, key));
         } else if (key->fallback != NULL) {
             (void)config_set_scalar(key, key->fallback, field_of(scope, key),
                                     NULL); /* tests prove that each default is legal */
@@ -71,17 +72,12 @@ static void set_defaults(const struct scope *scope)
 
 static void expect(const struct scope *scope, const char *path, const struct config_node *node, const char *what)
 {
-    const char *section = config_table_section_name(scope->section);
-    char prefix[64] = "";
-    if (section != NULL) {
-        snprintf(prefix, sizeof prefix, "%s[%zu].", section, scope->index);
-    }
     bool empty = node->kind == CONFIG_NODE_SCALAR && node->text[0] == '\0' && !node->quoted;
     const char *kind = node->kind == CONFIG_NODE_MAP    ? "a map"
                        : node->kind == CONFIG_NODE_LIST ? "a list"
                                                         : "a single text";
     config_problems_error(scope->problems, config_node_place_text(node->place).text, "%s%.100s: expects %s, not %s; %s",
-                          prefix, path, what, empty ? "nothing" : kind,
+                          config_table_prefix(scope->section, scope->index, scope->name).text, path, what, empty ? "nothing" : kind,
                           empty ? "give it, or remove the key" : "see tarry.yaml(5)");
 }
 
@@ -95,7 +91,7 @@ static bool legal_name(const struct config_key *key, const char *name)
 static bool map_entry_fits(const struct scope *scope, const struct config_key *key, const struct config_entry *entry)
 {
     const struct config_node *node = entry->node;
-    struct config_table_name path = config_table_path_at(key, scope->index);
+    struct config_table_name path = config_table_path_at(key, scope->index, scope->name);
     char shown[CONFIG_TABLE_NAME_MAX + 128];
     if (!legal_name(key, entry->name)) {
         config_problems_error(scope->problems, config_node_place_text(entry->place).text, "%s: %s is none of %s",
@@ -136,7 +132,7 @@ static void set_map(const struct scope *scope, const struct config_key *key, con
 }
 
 static void apply_map(const struct scope *scope, const struct config_node *map, const char *prefix);
-static void apply_list(const struct scope *scope, const struct config_key *key, const struct config_node *list);
+static void apply_entries(const struct scope *scope, const struct config_key *key, const struct config_node *list);
 
 static void apply_properties(const struct scope *scope, const struct config_key *key, const struct config_node *node)
 {
@@ -165,15 +161,14 @@ static void apply_scalar(const struct scope *scope, const struct config_key *key
     }
 }
 
-static void apply_choices(const struct scope *scope, const struct config_key *key, const struct config_node *node)
+static void apply_names(const struct scope *scope, const struct config_key *key, const struct config_node *node)
 {
-    struct error error = {ERROR_NONE, ""};
     if (node->kind == CONFIG_NODE_LIST) {
-        set_choices(scope, key, node);
+        set_names(scope, key, node);
     } else if (node->kind != CONFIG_NODE_SCALAR || node->place.origin == CONFIG_ORIGIN_FILE) {
         expect(scope, key->path, node, "a list, as [tarry]");
-    } else if (!config_set_choices(key, node->text, field_of(scope, key), &error)) {
-        complain(scope, key, node, &error);
+    } else {
+        config_set_names(node->text, &scope->config->arena, field_of(scope, key));
     }
 }
 
@@ -182,11 +177,12 @@ static void apply_key(const struct scope *scope, const struct config_key *key, c
     if (node->kind == CONFIG_NODE_BROKEN) {
         return;
     }
-    if (key->type == CONFIG_TYPE_LIST) {
-        if (node->kind == CONFIG_NODE_LIST) {
-            apply_list(scope, key, node);
+    if (key->type == CONFIG_TYPE_LIST || key->type == CONFIG_TYPE_NAMED) {
+        bool named = key->type == CONFIG_TYPE_NAMED;
+        if (node->kind == (named ? CONFIG_NODE_MAP : CONFIG_NODE_LIST)) {
+            apply_entries(scope, key, node);
         } else {
-            expect(scope, key->path, node, "a list of maps");
+            expect(scope, key->path, node, named ? "a map of maps" : "a list of maps");
         }
     } else if (key->type == CONFIG_TYPE_MAP || key->type == CONFIG_TYPE_PROPERTIES) {
         if (node->kind != CONFIG_NODE_MAP) {
@@ -196,8 +192,8 @@ static void apply_key(const struct scope *scope, const struct config_key *key, c
         } else {
             apply_properties(scope, key, node);
         }
-    } else if (key->type == CONFIG_TYPE_CHOICES) {
-        apply_choices(scope, key, node);
+    } else if (key->type == CONFIG_TYPE_NAMES) {
+        apply_names(scope, key, node);
     } else {
         apply_scalar(scope, key, node);
     }
@@ -230,11 +226,8 @@ static struct config_table_name near_name(enum config_section section, const cha
 static void complain_unknown(const struct scope *scope, const struct config_entry *entry, const char *prefix)
 {
     const char *section = config_table_section_name(scope->section);
-    struct config_table_name before = {""};
+    struct config_table_name before = config_table_prefix(scope->section, scope->index, scope->name);
     struct config_table_name whole;
-    if (section != NULL) {
-        snprintf(before.text, sizeof before.text, "%s[%zu].", section, scope->index);
-    }
     snprintf(whole.text, sizeof whole.text, "%s%s%s%.60s", section == NULL ? "" : section, section == NULL ? "" : "[].",
              prefix, entry->name);
     char name[64];
@@ -304,7 +297,7 @@ static void check_required(const struct scope *scope, const struct config_node *
         bool empty_list = entry != NULL && entry->node->kind == CONFIG_NODE_LIST && entry->node->count == 0;
         if (entry == NULL || empty_list) {
             config_problems_error(scope->problems, config_node_place_text(node->place).text, "%s: missing%s",
-                                  config_table_path_at(&keys[i], scope->index).text, missing_remedy(&keys[i]));
+                                  config_table_path_at(&keys[i], scope->index, scope->name).text, missing_remedy(&keys[i]));
         }
     }
 }
@@ -316,7 +309,8 @@ static void apply_scope(const struct scope *scope, const struct config_node *nod
     check_required(scope, node);
 }
 
-static void apply_list(const struct scope *scope, const struct config_key *key, const struct config_node *list)
+/* A list of maps, or a map of maps: the entries' names are their first field. */
+static void apply_entries(const struct scope *scope, const struct config_key *key, const struct config_node *list)
 {
     struct config *config = scope->config;
     const struct config_list *of = config_table_list(key->path);
@@ -327,20 +321,23 @@ static void apply_list(const struct scope *scope, const struct config_key *key, 
     memcpy(field, &list->count, sizeof list->count);
     for (size_t i = 0; i < list->count; i++) {
         const struct config_node *item = list->entries[i].node;
-        struct scope inner = {config, scope->problems, of->section, i, items + i * of->entry_size};
+        struct scope inner = {config, scope->problems, of->section, i, list->entries[i].name, items + i * of->entry_size};
+        if (of->named) {
+            memcpy(inner.base, &inner.name, sizeof inner.name);
+        }
         if (item->kind == CONFIG_NODE_MAP) {
             apply_scope(&inner, item);
         } else if (item->kind != CONFIG_NODE_BROKEN) {
-            char path[64];
-            snprintf(path, sizeof path, "%s[%zu]", key->path, i);
-            expect(scope, path, item, "a map");
+            struct config_table_name path = config_table_prefix(of->section, i, inner.name);
+            path.text[strlen(path.text) - 1] = '\0';
+            expect(scope, path.text, item, "a map");
         }
     }
 }
 
 void config_apply(const struct config_node *tree, struct config *config, struct config_problems *problems)
 {
-    struct scope scope = {config, problems, CONFIG_SECTION_TOP, 0, config};
+    struct scope scope = {config, problems, CONFIG_SECTION_TOP, 0, NULL, config};
     apply_scope(&scope, tree);
     const char *prefix = config->dlq_subject_prefix == NULL ? "" : config->dlq_subject_prefix;
     bool dotted = prefix[0] == '\0' || prefix[strlen(prefix) - 1] == '.';

@@ -6,7 +6,9 @@
 #include "bridge/target.h"
 #include "ops/config_check_dlq.h"
 #include "ops/config_check_kafka.h"
+#include "ops/config_check_schedule.h"
 #include "ops/config_node.h"
+#include "ops/lanes.h"
 #include "scheduler/metadata.h"
 
 struct check {
@@ -108,7 +110,7 @@ static void check_envelope(const struct check *check, size_t index)
                 dependent[i]);
         }
     }
-    if (!source->envelope && source->dialects == 0) {
+    if (!source->envelope && source->dialects.count == 0) {
         config_problems_error(check->problems, place_of(check, "sources", index, "dialects").text,
                               "sources[%zu].dialects: neither a dialect nor an envelope: no record could be "
                               "understood; write dialects: [tarry] or envelope: true",
@@ -163,11 +165,12 @@ static void check_target(const struct check *check, size_t index)
 static void check_lanes(const struct check *check)
 {
     const char *names[LANES_MAX];
-    size_t wanted = check->config->target_count + 2;
-    size_t count = 2;
+    size_t wanted = check->config->target_count + LANES_BUILT_IN;
+    size_t count = LANES_BUILT_IN;
     size_t fit = 0;
-    names[0] = "default";
-    names[1] = "_refused";
+    names[LANES_DEFAULT] = LANES_DEFAULT_NAME;
+    names[LANES_REFUSED] = LANES_REFUSED_NAME;
+    names[LANES_UNDECIDED] = LANES_UNDECIDED_NAME;
     for (size_t i = 0; i < check->config->target_count && count < LANES_MAX; i++) {
         if (check->config->targets[i].name == NULL) {
             return; /* it has a problem of its own */
@@ -175,14 +178,14 @@ static void check_lanes(const struct check *check)
         names[count] = check->config->targets[i].name;
         count += 1;
     }
-    for (size_t i = 2; i <= count && metadata_worst_case(names, i) <= METADATA_MAX; i++) {
-        fit = i - 2;
+    for (size_t i = LANES_BUILT_IN; i <= count && metadata_worst_case(names, i) <= METADATA_MAX; i++) {
+        fit = i - LANES_BUILT_IN;
     }
-    if (wanted - 2 > fit) {
+    if (wanted - LANES_BUILT_IN > fit) {
         config_problems_error(check->problems, place_of(check, NULL, 0, "targets").text,
                               "targets: %zu lanes do not fit into the metadata of a committed offset (%d bytes): with "
                               "these names the first %zu do; join some by a wider match, or shorten names",
-                              wanted - 2, METADATA_MAX, fit);
+                              wanted - LANES_BUILT_IN, METADATA_MAX, fit);
     }
 }
 
@@ -231,4 +234,5 @@ void config_check(const struct config *config, struct config_problems *problems)
     check_copies(&check);
     config_check_kafka(config, problems);
     config_check_dlq(config, problems);
+    config_check_schedule(config, problems);
 }

@@ -29,6 +29,15 @@ static bool same_map(const struct config_map *a, const struct config_map *b)
     return same;
 }
 
+static bool same_names(const struct config_names *a, const struct config_names *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = same_text(a->items[i], b->items[i]);
+    }
+    return same;
+}
+
 static bool same_field(const struct config_key *key, const void *a, const void *b)
 {
     switch (key->type) {
@@ -51,17 +60,26 @@ static bool same_field(const struct config_key *key, const void *a, const void *
         return *(const int64_t *)a == *(const int64_t *)b;
     case CONFIG_TYPE_TIMES:
     case CONFIG_TYPE_PERCENT:
+    case CONFIG_TYPE_RATE:
         return *(const uint32_t *)a == *(const uint32_t *)b;
     case CONFIG_TYPE_CHOICE:
-    case CONFIG_TYPE_CHOICES:
         return memcmp(a, b, sizeof(unsigned)) == 0;
+    case CONFIG_TYPE_NAMES:
+        return same_names(a, b);
     case CONFIG_TYPE_MAP:
         return same_map(a, b);
     case CONFIG_TYPE_PROPERTIES:
     case CONFIG_TYPE_LIST:
+    case CONFIG_TYPE_NAMED:
         break;
     }
     return true; /* compared by what they resolve to, and entry by entry */
+}
+
+/* The name of an entry of any list is its first field: topic, name, match. */
+static const char *entry_name(const void *entry)
+{
+    return *(const char *const *)entry;
 }
 
 static void
@@ -72,7 +90,7 @@ compare_fields(struct config_changes *changes, enum config_section section, size
     for (size_t i = 0; i < count; i++) {
         const struct config_key *key = &keys[i];
         if (key->section == section && !same_field(key, (const char *)a + key->offset, (const char *)b + key->offset)) {
-            add(changes, config_table_path_at(key, index).text, key->reloadable);
+            add(changes, config_table_path_at(key, index, config_table_named(section) ? entry_name(a) : NULL).text, key->reloadable);
         }
     }
 }
@@ -109,12 +127,6 @@ static void compare_properties(struct config_changes *changes,
             add_property(changes, prefix, after->items[i].name);
         }
     }
-}
-
-/* The name of an entry of any list is its first field: topic, name, match. */
-static const char *entry_name(const void *entry)
-{
-    return *(const char *const *)entry;
 }
 
 /* Entry by entry when both lists name the same things in the same order; else the list as such has changed. */

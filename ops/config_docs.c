@@ -110,7 +110,7 @@ static void markdown_row(struct buffer *out, const struct config_key *key)
 static void markdown_section(struct buffer *out, enum config_section section)
 {
     static const char *const titles[] = {"## All keys but lists\n", "## Each of `sources`\n", "## Each of `targets`\n",
-                                         "## Each of `nack`\n"};
+                                         "## Each of `nack`\n", "## Each of `dialects`\n"};
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
     buffer_add_format(out, "\n%s\n| key | type | default | | meaning |\n|---|---|---|---|---|\n", titles[section]);
@@ -128,6 +128,7 @@ void config_docs_markdown(struct buffer *out)
     markdown_section(out, CONFIG_SECTION_SOURCE);
     markdown_section(out, CONFIG_SECTION_TARGET);
     markdown_section(out, CONFIG_SECTION_NACK);
+    markdown_section(out, CONFIG_SECTION_DIALECT);
 }
 
 /* Running text of mdoc: a sentence a line, and nothing that roff would act on. */

@@ -56,7 +56,7 @@ struct config_entry *config_node_at(const struct config_node *root, const char *
     const struct config_node *node = root;
     if (section != NULL) {
         const struct config_entry *list = config_node_find(root, section);
-        if (list == NULL || list->node->kind != CONFIG_NODE_LIST || index >= list->node->count) {
+        if (list == NULL || (list->node->kind != CONFIG_NODE_LIST && list->node->kind != CONFIG_NODE_MAP) || index >= list->node->count) {
             return NULL;
         }
         node = list->node->entries[index].node;

@@ -57,7 +57,7 @@ void config_node_add(struct config_arena *arena,
 /* The entry of that name in a map, or NULL: also when `node` is NULL or no map. O(entries). */
 struct config_entry *config_node_find(const struct config_node *node, const char *name);
 
-/* The entry at a dotted path, within entry `index` of the list `section` when that is not NULL; NULL when it is not
+/* The entry at a dotted path, within entry `index` of the list (or map of maps) `section` when that is not NULL; NULL when it is not
  * there. */
 struct config_entry *
 config_node_at(const struct config_node *root, const char *section, size_t index, const char *path);

@@ -105,7 +105,7 @@ static enum config_section take_section(const char **path, size_t *index)
         const char *name = lists[i].name;
         size_t length = strlen(name);
         const char *at = *path + length;
-        if (strncmp(*path, name, length) != 0 || (*at != '.' && *at != '[')) {
+        if (lists[i].named || strncmp(*path, name, length) != 0 || (*at != '.' && *at != '[')) {
             continue;
         }
         bool bracket = *at == '[';
@@ -137,7 +137,7 @@ static struct spot spot_of_path(const char *path)
         size_t length = strlen(keys[i].path);
         bool map = keys[i].type == CONFIG_TYPE_MAP || keys[i].type == CONFIG_TYPE_PROPERTIES;
         if (keys[i].section != section || strncmp(keys[i].path, rest, length) != 0 ||
-            keys[i].type == CONFIG_TYPE_LIST) {
+            keys[i].type == CONFIG_TYPE_LIST || keys[i].type == CONFIG_TYPE_NAMED) {
             continue;
         }
         if (!map && rest[length] == '\0') {
@@ -222,7 +222,7 @@ static struct spot spot_of_variable(const char *name, struct config_arena *arena
     for (size_t i = 0; i < count; i++) {
         const char *section = config_table_section_name(keys[i].section);
         size_t index = 0;
-        if (keys[i].type == CONFIG_TYPE_LIST || keys[i].type == CONFIG_TYPE_MAP ||
+        if (keys[i].type == CONFIG_TYPE_LIST || keys[i].type == CONFIG_TYPE_MAP || keys[i].type == CONFIG_TYPE_NAMED || config_table_named(keys[i].section) ||
             (section != NULL && !index_of(name, section, &index))) {
             continue;
         }
@@ -265,7 +265,7 @@ static void warn_unknown(const char *name, struct config_problems *problems)
         const char *section = config_table_section_name(keys[i].section);
         size_t index = 0;
         size_t distance;
-        if (section != NULL && !index_of(name, section, &index)) {
+        if (config_table_named(keys[i].section) || (section != NULL && !index_of(name, section, &index))) {
             continue;
         }
         struct config_table_name candidate = config_table_environment_at(&keys[i], index);

@@ -73,23 +73,34 @@ static cJSON *fraction(const struct config_key *key)
     return schema;
 }
 
-static cJSON *size(void)
+static cJSON *words(const struct config_key *key)
 {
-    cJSON *schema = text_of_pattern("^[0-9]+([KMGT]iB|[kKMGT]B)?$");
+    cJSON *schema = object_of_type("string");
+    add_words(schema, key->choices);
+    return schema;
+}
+
+static cJSON *names(void)
+{
+    cJSON *schema = object_of_type("array");
+    cJSON_AddItemToObject(schema, "items", object_of_type("string"));
+    return schema;
+}
+
+/* Whole numbers may be written without quotes. */
+static cJSON *text_or_number(const char *pattern)
+{
+    cJSON *schema = text_of_pattern(pattern);
     const char *const types[] = {"string", "integer"};
     cJSON_ReplaceItemInObjectCaseSensitive(schema, "type", cJSON_CreateStringArray(types, 2));
     return schema;
 }
 
-static cJSON *words(const struct config_key *key)
+/* A list of maps; or, named, a map of names to maps. */
+static cJSON *entries(bool named)
 {
-    if (key->type == CONFIG_TYPE_CHOICE) {
-        cJSON *schema = object_of_type("string");
-        add_words(schema, key->choices);
-        return schema;
-    }
-    cJSON *schema = object_of_type("array");
-    add_words(cJSON_AddObjectToObject(schema, "items"), key->choices);
+    cJSON *schema = object_of_type(named ? "object" : "array");
+    cJSON_AddItemToObject(schema, named ? "additionalProperties" : "items", closed_map());
     return schema;
 }
 
@@ -125,19 +136,21 @@ static cJSON *schema_of(const struct config_key *key)
     case CONFIG_TYPE_DURATION:
         return text_of_pattern("^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$");
     case CONFIG_TYPE_SIZE:
-        return size();
+        return text_or_number("^[0-9]+([KMGT]iB|[kKMGT]B)?$");
+    case CONFIG_TYPE_RATE:
+        return text_or_number("^[0-9]+(/[smh])?$");
     case CONFIG_TYPE_CHOICE:
-    case CONFIG_TYPE_CHOICES:
         return words(key);
+    case CONFIG_TYPE_NAMES:
+        return names();
     case CONFIG_TYPE_MAP:
     case CONFIG_TYPE_PROPERTIES:
         return open_map(key);
     case CONFIG_TYPE_LIST:
+    case CONFIG_TYPE_NAMED:
         break;
     }
-    cJSON *list = object_of_type("array");
-    cJSON_AddItemToObject(list, "items", closed_map());
-    return list;
+    return entries(key->type == CONFIG_TYPE_NAMED);
 }
 
 /* The default in the type that YAML editors expect. */
@@ -155,7 +168,7 @@ static cJSON *default_of(const struct config_key *key)
     if (key->type == CONFIG_TYPE_BOOL && config_value_bool(key->fallback, &truth, NULL)) {
         return cJSON_CreateBool(truth);
     }
-    if (key->type == CONFIG_TYPE_CHOICES) {
+    if (key->type == CONFIG_TYPE_NAMES) {
         const char *const one[] = {key->fallback};
         return cJSON_CreateStringArray(one, 1);
     }
@@ -208,7 +221,7 @@ static cJSON *map_of(cJSON *top, enum config_section section)
         return top;
     }
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(top, "properties"), name);
-    return cJSON_GetObjectItemCaseSensitive(list, "items");
+    return cJSON_GetObjectItemCaseSensitive(list, config_table_named(section) ? "additionalProperties" : "items");
 }
 
 void config_schema_json(struct buffer *out)

@@ -97,7 +97,9 @@ static bool set_number(const struct config_key *key, const char *text, int64_t *
 {
     int64_t value = 0;
     bool good = false;
-    if (key->type == CONFIG_TYPE_PERCENT) {
+    if (key->type == CONFIG_TYPE_RATE) {
+        good = config_value_rate(text, &value, error);
+    } else if (key->type == CONFIG_TYPE_PERCENT) {
         good = config_value_percent(text, &value, error);
     } else if (key->type == CONFIG_TYPE_COUNT || key->type == CONFIG_TYPE_TIMES) {
         good = config_value_count(text, &value, error);
@@ -134,7 +136,8 @@ bool config_set_scalar(const struct config_key *key, const char *text, void *fie
     case CONFIG_TYPE_BOOL:
         return config_value_bool(text, field, error);
     case CONFIG_TYPE_TIMES:
-    case CONFIG_TYPE_PERCENT: {
+    case CONFIG_TYPE_PERCENT:
+    case CONFIG_TYPE_RATE: {
         int64_t value = 0;
         if (!set_number(key, text, &value, error)) {
             return false;
@@ -148,37 +151,28 @@ bool config_set_scalar(const struct config_key *key, const char *text, void *fie
         return set_number(key, text, field, error);
     case CONFIG_TYPE_CHOICE:
         return config_value_choice(text, key->choices, field, error);
-    case CONFIG_TYPE_CHOICES:
+    case CONFIG_TYPE_NAMES:
     case CONFIG_TYPE_MAP:
     case CONFIG_TYPE_PROPERTIES:
     case CONFIG_TYPE_LIST:
+    case CONFIG_TYPE_NAMED:
         break;
     }
     return error_set(error, ERROR_INVALID, "is no value for it");
 }
 
-bool config_set_add_choice(const struct config_key *key, const char *word, unsigned *bits, struct error *error)
+void config_set_names(const char *text, struct config_arena *arena, struct config_names *field)
 {
-    unsigned index = 0;
-    if (!config_value_choice(word, key->choices, &index, error)) {
-        return false;
+    size_t most = 1;
+    for (const char *at = text; *at != '\0'; at++) {
+        most += *at == ',';
     }
-    *bits |= 1u << index;
-    return true;
-}
-
-bool config_set_choices(const struct config_key *key, const char *text, unsigned *field, struct error *error)
-{
-    unsigned bits = 0;
+    const char **items = config_arena_new(arena, most, sizeof *items);
+    size_t count = 0;
     for (const char *at = text; *at != '\0'; at += *at == ',' ? 1 : 0) {
-        char word[64];
         size_t length = strcspn(at, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
-        if (!config_set_add_choice(key, word, &bits, error)) {
-            return false;
-        }
+        items[count++] = config_arena_text(arena, at, length);
         at += length;
     }
-    *field = bits;
-    return true;
+    *field = (struct config_names){items, count};
 }

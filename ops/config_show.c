@@ -131,16 +131,12 @@ static void print_kafka(struct printer *printer)
     printer->group[0] = '\0';
 }
 
-static void print_choices(struct buffer *out, const char *choices, unsigned bits)
+static void print_names(struct buffer *out, const struct config_names *names)
 {
-    const char *separator = "";
     buffer_add_text(out, " [");
-    for (const char *word = choices; word != NULL; bits >>= 1) {
-        if ((bits & 1u) != 0) {
-            buffer_add_format(out, "%s%.*s", separator, (int)strcspn(word, "|"), word);
-            separator = ", ";
-        }
-        word = strchr(word, '|') == NULL ? NULL : strchr(word, '|') + 1;
+    for (size_t i = 0; i < names->count; i++) {
+        buffer_add_text(out, i == 0 ? "" : ", ");
+        print_scalar(out, names->items[i]);
     }
     buffer_add_text(out, "]");
 }
@@ -159,9 +155,9 @@ static void print_key(struct printer *printer, const struct config_key *key, siz
         }
         return;
     }
-    if (key->type == CONFIG_TYPE_CHOICES) {
+    if (key->type == CONFIG_TYPE_NAMES) {
         print_name(printer, key, section != NULL);
-        print_choices(printer->out, key->choices, *(const unsigned *)field);
+        print_names(printer->out, field);
         print_origin(printer->out, entry);
         return;
     }
@@ -178,7 +174,7 @@ static void print_section(struct printer *printer, enum config_section section, 
 {
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
-    printer->first = true;
+    printer->first = !config_table_named(section);
     printer->group[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         if (keys[i].section == section) {
@@ -195,13 +191,19 @@ static void print_list(struct printer *printer, const struct config_key *key)
     size_t count = config_table_item_count(list, config);
     if (count == 0) {
         if (printer->effective) {
-            buffer_add_format(printer->out, "%s: []  # default\n", key->path);
+            buffer_add_format(printer->out, "%s: %s  # default\n", key->path, list->named ? "{}" : "[]");
         }
         return;
     }
     buffer_add_format(printer->out, "%s:\n", key->path);
     for (size_t i = 0; i < count; i++) {
-        print_section(printer, list->section, i, items + i * list->entry_size);
+        const char *item = items + i * list->entry_size;
+        if (list->named) {
+            buffer_add_text(printer->out, "  ");
+            print_scalar(printer->out, *(const char *const *)(const void *)item);
+            buffer_add_text(printer->out, ":\n");
+        }
+        print_section(printer, list->section, i, item);
     }
     printer->group[0] = '\0';
 }
@@ -212,7 +214,7 @@ void config_show(const struct config *config, bool effective, struct buffer *out
     size_t count;
     const struct config_key *keys = config_table_keys(&count);
     for (size_t i = 0; i < count && keys[i].section == CONFIG_SECTION_TOP; i++) {
-        if (keys[i].type == CONFIG_TYPE_LIST) {
+        if (keys[i].type == CONFIG_TYPE_LIST || keys[i].type == CONFIG_TYPE_NAMED) {
             print_list(&printer, &keys[i]);
         } else if (strcmp(keys[i].path, "kafka") == 0) {
             print_kafka(&printer);

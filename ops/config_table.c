@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ops/config.h"
 
 struct absent {
@@ -11,15 +12,11 @@ struct absent {
 };
 
 static const struct absent ABSENT[] = {
-    {"history", "this version keeps no history topic: remove it"},
     {"metrics", "this version has no settings of metrics: remove it"},
     {"nats.password", "secrets never stand in the file: name a file that holds it, nats.password_file"},
     {"nats.token", "secrets never stand in the file: name a file that holds it, nats.token_file"},
     {"sources[].refused_topic", "what cannot be understood or delivered becomes a dead letter in JetStream (nats.url, dlq.stream), to be seen and "
                                 "replayed with `tarry dlq`: remove it"},
-    {"sources[].dedupe", "this version does not look for duplicates: remove it"},
-    {"sources[].max_lateness", "this version delivers late records always (late: fire): remove it"},
-    {"targets[].rate", "this version does not limit rates: remove it; max_in_flight bounds what is unacknowledged"},
     {"targets[].send_timeout", "a timeout for each target is not possible in this version: set message.timeout.ms "
                                "under kafka.producer, for all targets"},
 };
@@ -49,12 +46,14 @@ bool config_table_is_group(enum config_section section, const char *path)
     return false;
 }
 
-#define LIST(name, section, items, count, entry) {name, section, offsetof(struct config, items), offsetof(struct config, count), sizeof(entry)}
+#define LIST(name, section, items, count, entry) {name, false, section, offsetof(struct config, items), offsetof(struct config, count), sizeof(entry)}
+#define NAMED(name, section, items, count, entry) {name, true, section, offsetof(struct config, items), offsetof(struct config, count), sizeof(entry)}
 
 static const struct config_list LISTS[] = {
     LIST("sources", CONFIG_SECTION_SOURCE, sources, source_count, struct config_source),
     LIST("targets", CONFIG_SECTION_TARGET, targets, target_count, struct config_target),
     LIST("nack", CONFIG_SECTION_NACK, nacks, nack_count, struct config_nack),
+    NAMED("dialects", CONFIG_SECTION_DIALECT, dialects, dialect_count, struct config_dialect),
 };
 
 const struct config_list *config_table_lists(size_t *count)
@@ -91,28 +90,47 @@ const char *config_table_section_name(enum config_section section)
     return section == CONFIG_SECTION_TOP ? NULL : LISTS[section - 1].name;
 }
 
-static struct config_table_name path_with(const struct config_key *key, const char *index)
+bool config_table_named(enum config_section section)
 {
-    struct config_table_name name;
-    const char *section = config_table_section_name(key->section);
-    if (section == NULL) {
-        snprintf(name.text, sizeof name.text, "%s", key->path);
-    } else {
-        snprintf(name.text, sizeof name.text, "%s[%s].%s", section, index, key->path);
+    return section != CONFIG_SECTION_TOP && LISTS[section - 1].named;
+}
+
+/* `entry` is an index, or a name. */
+static struct config_table_name prefix_with(enum config_section section, const char *entry)
+{
+    struct config_table_name prefix = {""};
+    if (section != CONFIG_SECTION_TOP) {
+        snprintf(prefix.text, sizeof prefix.text, config_table_named(section) ? "%s.%.60s." : "%s[%.60s].", config_table_section_name(section), entry);
     }
-    return name;
+    return prefix;
+}
+
+struct config_table_name config_table_prefix(enum config_section section, size_t index, const char *name)
+{
+    char entry[64];
+    if (config_table_named(section) && name != NULL) {
+        text_printable(span_of_text(name), entry, sizeof entry);
+    } else {
+        snprintf(entry, sizeof entry, "%zu", index);
+    }
+    return prefix_with(section, entry);
+}
+
+static struct config_table_name joined(struct config_table_name prefix, const char *path)
+{
+    size_t length = strlen(prefix.text);
+    snprintf(prefix.text + length, sizeof prefix.text - length, "%s", path);
+    return prefix;
 }
 
 struct config_table_name config_table_path(const struct config_key *key)
 {
-    return path_with(key, "");
+    return joined(prefix_with(key->section, config_table_named(key->section) ? "<name>" : ""), key->path);
 }
 
-struct config_table_name config_table_path_at(const struct config_key *key, size_t index)
+struct config_table_name config_table_path_at(const struct config_key *key, size_t index, const char *name)
 {
-    char number[24];
-    snprintf(number, sizeof number, "%zu", index);
-    return path_with(key, number);
+    return joined(config_table_prefix(key->section, index, name), key->path);
 }
 
 static struct config_table_name environment_with(const struct config_key *key, const char *index)

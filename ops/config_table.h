@@ -26,23 +26,25 @@ enum config_type {
     CONFIG_TYPE_DURATION,   /* int64_t, ms */
     CONFIG_TYPE_SIZE,       /* int64_t, bytes */
     CONFIG_TYPE_CHOICE,     /* an enum: index of the word */
-    CONFIG_TYPE_CHOICES,    /* unsigned: a bit for each word of a list */
+    CONFIG_TYPE_RATE,       /* uint32_t, in a second: 5000/s, 300000/m; 0: none was given */
+    CONFIG_TYPE_NAMES,      /* struct config_names: a list of plain words */
     CONFIG_TYPE_MAP,        /* struct config_map: any names to texts */
     CONFIG_TYPE_PROPERTIES, /* struct config_map: librdkafka's names to texts */
     CONFIG_TYPE_LIST,       /* a list of maps of the section with this path */
+    CONFIG_TYPE_NAMED,      /* a map of names to maps of the section with this path */
 };
 
-enum config_section { CONFIG_SECTION_TOP, CONFIG_SECTION_SOURCE, CONFIG_SECTION_TARGET, CONFIG_SECTION_NACK };
+enum config_section { CONFIG_SECTION_TOP, CONFIG_SECTION_SOURCE, CONFIG_SECTION_TARGET, CONFIG_SECTION_NACK, CONFIG_SECTION_DIALECT };
 
 struct config_key {
     const char *path; /* within its section: "store.path", "topic" */
     enum config_section section;
     enum config_type type;
     const char *fallback; /* the default, as one would write it; NULL: none */
-    const char *choices;  /* CHOICE, CHOICES: words separated by '|'; MAP: legal names, or NULL for any */
-    int64_t least;        /* COUNT, TIMES, PERCENT, DURATION, SIZE */
+    const char *choices;  /* CHOICE: words separated by '|'; MAP: legal names, or NULL for any */
+    int64_t least;        /* COUNT, TIMES, PERCENT, DURATION, SIZE, RATE */
     int64_t most;         /* same, and length of texts */
-    size_t offset;        /* in struct config, config_source, config_target or config_nack */
+    size_t offset;        /* in struct config, or in that of its section's entries */
     bool required;
     bool reloadable;
     const char *meaning;
@@ -63,9 +65,10 @@ struct config_table_name {
     char text[CONFIG_TABLE_NAME_MAX];
 };
 
-/* "store.path", "sources[].topic", or with an index "sources[2].topic". */
+/* "store.path", "sources[].topic", "dialects.<name>.headers"; of one entry "sources[2].topic", "dialects.mine.headers" (`name` is that of an entry of a map,
+ * else NULL). */
 struct config_table_name config_table_path(const struct config_key *key);
-struct config_table_name config_table_path_at(const struct config_key *key, size_t index);
+struct config_table_name config_table_path_at(const struct config_key *key, size_t index, const char *name);
 
 /* "TARRY_STORE_PATH", "TARRY_SOURCES_<n>_TOPIC". */
 struct config_table_name config_table_environment(const struct config_key *key);
@@ -73,12 +76,19 @@ struct config_table_name config_table_environment(const struct config_key *key);
 /* "TARRY_SOURCES_0_TOPIC". */
 struct config_table_name config_table_environment_at(const struct config_key *key, size_t index);
 
+/* What stands before the keys of one entry of a section: "sources[2].", "dialects.mine.", "" at the top. */
+struct config_table_name config_table_prefix(enum config_section section, size_t index, const char *name);
+
 /* The list whose entries a section describes: "sources". NULL for the top. */
 const char *config_table_section_name(enum config_section section);
 
-/* A list of the configuration, and where its entries stand in struct config. */
+/* True for a section whose entries have names of their own: a map, not a list. */
+bool config_table_named(enum config_section section);
+
+/* A list, or map of names, of the configuration, and where its entries stand in struct config. */
 struct config_list {
     const char *name; /* "sources" */
+    bool named;       /* a map: each entry's first field is its name */
     enum config_section section;
     size_t items_offset; /* of the pointer to the entries */
     size_t count_offset; /* of their number, a size_t */

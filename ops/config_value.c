@@ -140,6 +140,24 @@ bool config_value_percent(const char *text, int64_t *result, struct error *error
     return true;
 }
 
+bool config_value_rate(const char *text, int64_t *result, struct error *error)
+{
+    static const struct unit units[] = {{"", 1}, {"/s", 1}, {"/m", 60}, {"/h", 3600}};
+    const char *at = text;
+    int64_t number = 0;
+    bool leading_zero = text[0] == '0' && text[1] != '\0';
+    if (!leading_zero && take_number(&at, &number)) {
+        for (size_t i = 0; i < COUNT_OF(units); i++) {
+            if (strcmp(at, units[i].name) == 0 && number % units[i].factor == 0) {
+                *result = number / units[i].factor;
+                return true;
+            }
+        }
+    }
+    return error_set(error, ERROR_INVALID,
+                     "is not a rate: write a whole number with /s, /m or /h that is a whole number in a second, for example 5000/s or 300/m");
+}
+
 /* One server's address, of that many bytes. */
 static bool server_valid(const char *text, size_t length)
 {

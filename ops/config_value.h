@@ -26,6 +26,9 @@ bool config_value_count(const char *text, int64_t *result, struct error *error);
 /* Percent of a factor: `2` is 200, `0.2` is 20; at most two decimals, without sign, blanks or leading zeros. */
 bool config_value_percent(const char *text, int64_t *result, struct error *error);
 
+/* Whole number in a second of `5000`, `5000/s`, `300000/m` or `18000000/h`; what is none (`90/m`) is refused. */
+bool config_value_rate(const char *text, int64_t *result, struct error *error);
+
 /* `nats://host:port` or `tls://host:port`, several with commas between; user and password within are refused (and never repeated). */
 bool config_value_servers(const char *text, struct error *error);
 

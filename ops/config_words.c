@@ -88,14 +88,19 @@ struct config_words config_words_of(const struct config_key *key)
         return words_of_range(key, "size", sizes);
     case CONFIG_TYPE_CHOICE:
         return words_of_choices(key, "one of: ");
-    case CONFIG_TYPE_CHOICES:
-        return words_of_choices(key, "list of: ");
+    case CONFIG_TYPE_RATE:
+        snprintf(words.text, sizeof words.text, "rate, %lld/s to %lld/s", (long long)key->least, (long long)key->most);
+        return words;
+    case CONFIG_TYPE_NAMES:
+        return (struct config_words){"list of names"};
     case CONFIG_TYPE_MAP:
         return (struct config_words){"map of names to texts"};
     case CONFIG_TYPE_PROPERTIES:
         return (struct config_words){"map of librdkafka's properties"};
     case CONFIG_TYPE_LIST:
         return (struct config_words){"list of maps"};
+    case CONFIG_TYPE_NAMED:
+        return (struct config_words){"map of names to maps"};
     }
     return words;
 }

@@ -12,6 +12,7 @@
 #include "ops/signals.h"
 
 #define SLEEP_MOST_MS 30000     /* a turn now and then, for the poll-interval guard of Kafka's client and for gauges */
+#define SLEEP_DUE_MOST_MS 1000  /* while something waits for the wall clock: a step of it, or the machine's own sleep, is seen that late at most */
 
 struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const struct partition *partition)
 {
@@ -107,10 +108,12 @@ static int64_t sleep_ms(const struct daemon *daemon)
 {
     struct core_deadline deadline = core_next_deadline(daemon->core);
     int64_t mono = daemon->now.mono.ms;
-    int64_t until = earlier(deadline.mono.ms, mono + SLEEP_MOST_MS);
+    int64_t until = earlier(deadline.mono.ms, mono + (deadline.wall.ms == TIME_NEVER ? SLEEP_MOST_MS : SLEEP_DUE_MOST_MS));
     until = earlier(until, daemon_open_deadline(daemon));
     until = earlier(until, daemon_topics_deadline(daemon));
     until = earlier(until, daemon_transaction_deadline(daemon));
+    until = earlier(until, daemon_outcomes_deadline(daemon));
+    until = earlier(until, daemon_steering_deadline(daemon));
     if (daemon->trouble[0] != '\0') {
         until = earlier(until, daemon->probe_at_ms);
     }
@@ -139,11 +142,14 @@ static void drain_wake_fd(const struct daemon *daemon)
 static void wait_for_facts(struct daemon *daemon, bool more)
 {
     struct pollfd fds[] = {
-        {daemon->wake_fd, POLLIN, 0}, {mailbox_fd(daemon->mailbox), POLLIN, 0}, {signals_fd(), POLLIN, 0}};
+        {daemon->wake_fd, POLLIN, 0}, {mailbox_fd(daemon->mailbox), POLLIN, 0}, {signals_fd(), POLLIN, 0},
+        {steering_fd(daemon->steering), daemon_steering_wants(daemon) ? POLLIN : 0, 0}};
     int64_t wait = more || daemon->input_count > 0 ? 0 : sleep_ms(daemon);
     int64_t wait_ns = wait <= 0 ? 0 : wait * 1000000 - clock_wall_into_ms_ns();
     struct timespec timeout = {wait_ns / 1000000000, wait_ns % 1000000000};
-    if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL) > 0 && (fds[0].revents & POLLIN) != 0) {
+    int ready = ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL);
+    daemon->asked = ready < 0 || (fds[1].revents & POLLIN) != 0;
+    if (ready > 0 && (fds[0].revents & POLLIN) != 0) {
         drain_wake_fd(daemon);
     }
 }
@@ -175,6 +181,8 @@ static void turn(struct daemon *daemon)
     bool more = daemon_letters_take(daemon);
     more = daemon_intake_reports(daemon) || more;
     more = daemon_intake(daemon) || more;
+    daemon_steering_take(daemon); /* after what was read: it may be about that */
+    daemon_outcomes_poll(daemon);
     daemon->now = clock_read(&daemon->clock); /* as late as can be: what came due meanwhile leaves in this step */
     step(daemon);
     daemon_observe_serve(daemon);

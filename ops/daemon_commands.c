@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bridge/refusal.h"
 #include "ops/daemon_state.h"
 #include "scheduler/bucket.h"
 
@@ -50,131 +49,6 @@ bool daemon_commands_row(struct daemon *daemon,
                  partition->topic, partition->number, key.offset, daemon->config->store_path);
     daemon_fail(daemon, &error);
     return false;
-}
-
-static enum sink_result send_row(struct daemon *daemon,
-                                 const struct partition *partition,
-                                 const struct command_deliver *deliver,
-                                 const struct row *row,
-                                 struct in_flight_item *item,
-                                 struct sink_report *report)
-{
-    const struct config_source *source = &daemon->config->sources[partition->source_index];
-    /* A copy goes out as the record that a person wrote: same id, same source. */
-    struct sink_origin origin = {partition->topic, partition->number, row->root >= 0 ? row->root : deliver->key.offset,
-                                 row->decoded.due_ms};
-    return sink_send(daemon->sink, row, &origin, source->output_headers, item, report);
-}
-
-static struct in_flight_item *new_item(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
-{
-    struct in_flight_item *item = in_flight_take(&daemon->in_flight);
-    *item = (struct in_flight_item){
-        .slot = partition->slot,
-        .epoch = partition->epoch,
-        .lane = deliver->lane,
-        .source_index = partition->source_index,
-        .sequence = deliver->sequence,
-        .due_ms = row->refused ? deliver->key.due_ms : row->decoded.due_ms,
-        .sent_ms = daemon->now.mono.ms,
-    };
-    return item;
-}
-
-/* Why it becomes a letter: found at reading (kept in the row), or by the target at delivery. */
-static const char *explain(struct daemon *daemon,
-                           const struct partition *partition,
-                           const struct command_deliver *deliver,
-                           const struct row *row,
-                           struct in_flight_item *item,
-                           struct refusal *room)
-{
-    item->as_letter = true;
-    item->refused = row->refused;
-    if (row->refused) {
-        item->reason = (uint8_t)daemon_letters_reason(row->refusal.reason);
-        return row->refusal.text;
-    }
-    const char *reason;
-    const char *text = in_flight_text(&daemon->in_flight, partition->epoch, deliver->lane, deliver->sequence, &reason);
-    struct refusal_shown target = refusal_show(row->decoded.target);
-    enum letter_reason known = LETTER_REASON_UNDELIVERABLE;
-    if (deliver->reason == DELIVERY_UNKNOWN_TOPIC) {
-        known = LETTER_REASON_UNKNOWN_TARGET;
-        refusal_set(room, REFUSAL_UNKNOWN_TARGET,
-                    "target topic %s does not exist, and did not for unknown_topic_grace: make it, or correct tarry-topic (%s)", target.text,
-                    text);
-    } else {
-        if (reason != NULL) {
-            (void)letter_reason_of(span_of_text(reason), &known);
-        }
-        refusal_set(room, REFUSAL_UNDELIVERABLE, "the broker does not take this record for topic %s: %s", target.text, text);
-    }
-    item->reason = (uint8_t)known;
-    return room->text;
-}
-
-static void not_taken(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
-{
-    daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
-    daemon->sink_full = true; /* the rest of this turn is not even tried, so that the order stays */
-    daemon_input(daemon, INPUT_SINK_FULL, partition)->as.delivery =
-        (struct input_delivery){.lane = deliver->lane, .sequence = deliver->sequence};
-}
-
-static void not_sent(struct daemon *daemon, const struct partition *partition, const struct in_flight_item *item, const struct sink_report *report)
-{
-    metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
-    daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
-    in_flight_note(&daemon->in_flight, item, report->reason, report->error);
-    daemon_input(daemon, INPUT_DELIVERY_FAILED, partition)->as.delivery =
-        (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = report->failure, .target_hash = report->target_hash};
-}
-
-static void deliver_row(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver, const struct row *row)
-{
-    struct sink_report report;
-    struct in_flight_item *item = new_item(daemon, partition, deliver, row);
-    enum sink_result result = send_row(daemon, partition, deliver, row, item, &report);
-    if (result == SINK_TAKEN) {
-        return;
-    }
-    if (result == SINK_FULL && daemon->in_flight.count > 1) {
-        not_taken(daemon, partition, deliver);
-    } else if (result == SINK_FULL) { /* with nothing else in the queue it will not fit later either: wait as for an outage */
-        report = (struct sink_report){.failure = DELIVERY_RETRIABLE,
-                                      .error = "larger than queue.buffering.max.kbytes: raise it under kafka.producer"};
-        not_sent(daemon, partition, item, &report);
-    } else {
-        not_sent(daemon, partition, item, &report);
-    }
-    in_flight_give(&daemon->in_flight, item);
-}
-
-static void deliver(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver)
-{
-    struct row row;
-    struct span bytes;
-    bool letter = deliver->as_refused || deliver->lane == LANES_REFUSED;
-    if (daemon->sink_full && (!letter || daemon_transaction_exact(daemon))) {
-        not_taken(daemon, partition, deliver);
-        return;
-    }
-    if (daemon->failed || !daemon_commands_row(daemon, partition, deliver->lane, deliver->key, deliver->ref, &row, &bytes)) {
-        daemon->spoilt = true; /* nothing that counts on it may be committed any more */
-        return;
-    }
-    if (deliver->again) {
-        metrics_add(daemon->metrics, METRIC_DELIVERY_RETRIES, deliver->lane, 0, 1);
-    }
-    if (row.refused || deliver->as_refused) {
-        struct refusal room;
-        struct in_flight_item *item = new_item(daemon, partition, deliver, &row);
-        const char *error = explain(daemon, partition, deliver, &row, item, &room);
-        daemon_letters_send(daemon, item, deliver->key, &row, bytes, error);
-    } else {
-        deliver_row(daemon, partition, deliver, &row);
-    }
 }
 
 static struct daemon_scan *scan_room(struct daemon *daemon, uint32_t rows)
@@ -319,7 +193,7 @@ static void carry_out(struct daemon *daemon, const struct command *command)
         set_reading(daemon, partition, false);
         break;
     case COMMAND_DELIVER:
-        deliver(daemon, partition, &command->as.deliver);
+        daemon_deliver(daemon, partition, &command->as.deliver);
         break;
     case COMMAND_SCAN:
         scan(daemon, partition, &command->as.scan);
@@ -331,7 +205,7 @@ static void carry_out(struct daemon *daemon, const struct command *command)
         commit(daemon, partition, command->as.frontier);
         break;
     case COMMAND_COPY:
-        daemon_transaction_copy(daemon, partition, &command->as.copy);
+        daemon_again_copy(daemon, partition, &command->as.copy);
         break;
     case COMMAND_TRANSACTION:
         daemon_transaction_end(daemon, &command->as.transaction);
@@ -340,7 +214,10 @@ static void carry_out(struct daemon *daemon, const struct command *command)
         daemon_open_left(daemon, partition);
         break;
     case COMMAND_OUTCOME:
+        daemon_outcomes_take(daemon, partition, &command->as.outcome);
+        break;
     case COMMAND_STEERED:
+        daemon_steering_answer(daemon, &command->as.steered);
         break;
     case COMMAND_STOPPED:
         daemon->stopped = true;

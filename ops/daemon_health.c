@@ -110,6 +110,29 @@ static void add_findings(struct daemon_health *health, struct health_component *
     }
 }
 
+/* Targets that a person paused, in one text; "" when there is none. */
+static const char *paused_targets(const struct daemon *daemon, struct daemon_health *health)
+{
+    size_t length = 0;
+    health->paused[0] = '\0';
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        bool paused = false;
+        for (slot_index slot = 0; slot < daemon->partitions.count && !paused; slot++) {
+            const struct partition *partition = partitions_at(&daemon->partitions, slot);
+            struct core_queue_stats stats = {0};
+            if (partition != NULL && partition->gained) {
+                core_queue_stats(daemon->core, slot, lane, daemon->now, &stats);
+            }
+            paused = stats.paused;
+        }
+        if (paused && length < sizeof(health->paused)) {
+            length += (size_t)snprintf(health->paused + length, sizeof(health->paused) - length, "%s%s", length == 0 ? "" : ", ",
+                                       daemon->lanes.names[lane]);
+        }
+    }
+    return health->paused;
+}
+
 /* Never required: without NATS what is due leaves all the same, and what fails is tried again later. */
 static struct health_component nats_health(struct daemon *daemon, struct daemon_health *health)
 {
@@ -139,18 +162,30 @@ static struct health_component nats_health(struct daemon *daemon, struct daemon_
     return component;
 }
 
+/* Somebody wanted it so: it is no trouble, and said. */
+static struct health_component delivery_health(const struct daemon *daemon, struct daemon_health *health)
+{
+    struct health_component component = {.name = "delivery", .status = HEALTH_UP};
+    if (paused_targets(daemon, health)[0] != '\0') {
+        health->paused_detail = (struct health_detail){"paused", health->paused, 0};
+        component.details = &health->paused_detail;
+        component.detail_count = 1;
+    }
+    return component;
+}
+
 void daemon_health_fill(struct daemon *daemon, struct daemon_health *health)
 {
     health->components[0] = kafka_health(daemon);
     health->components[1] = store_health(daemon);
     health->components[2] = intake_health(daemon);
     health->components[3] = nats_health(daemon, health);
+    health->components[4] = delivery_health(daemon, health);
 }
 
 bool daemon_health_ready(struct daemon *daemon)
 {
-    struct daemon_health parts;
-    daemon_health_fill(daemon, &parts);
-    struct health health = {parts.components, DAEMON_COMPONENTS, daemon->now.wall};
+    struct health_component required[] = {kafka_health(daemon), store_health(daemon), intake_health(daemon)};
+    struct health health = {required, sizeof(required) / sizeof(required[0]), daemon->now.wall};
     return health_ready(&health);
 }

@@ -28,31 +28,73 @@ static void log_refusal(const struct partition *partition, const struct record *
               "%s", refusal->text);
 }
 
-/* Makes the row. True: *lane and *due_ms say where it belongs. False: it cannot be kept at all. */
-static bool make_row(struct daemon *daemon,
-                     const struct partition *partition,
-                     const struct record *record,
-                     lane_index *lane,
-                     int64_t *due_ms)
+/* Where a record belongs that says what it wants: its lane, and when it is looked at there. */
+static void place(const struct record *record, const struct decoded *decoded, struct input_record *taken)
+{
+    taken->lane = decoded->undecided ? LANES_UNDECIDED : decoded->lane;
+    taken->due_ms = decoded->undecided ? DUE_SINCE_EVER : decoded->due_ms;
+    taken->conditional = decoded->conditional;
+    if (decoded->root >= 0) { /* of a copy whose letter could not be kept, or that is paused; its row keeps when it was due */
+        int64_t not_before_ms = decode_not_before(record);
+        taken->due_ms = not_before_ms > taken->due_ms ? not_before_ms : taken->due_ms;
+    }
+}
+
+/* What the dedupe rule looks at: 0, nothing; -1, not at this one, whose due time is of no first event. */
+static void look_for_duplicates(const struct daemon *daemon, const struct partition *partition, const struct decoded *decoded, struct input_record *taken)
+{
+    int64_t dedupe_ms = daemon->config->sources[partition->source_index].dedupe_ms;
+    bool recurs = decoded->recurrence.kind != DECODE_RECURRENCE_NONE;
+    bool unknown = recurs && (decoded->root >= 0 || decoded->due_ms == DUE_SINCE_EVER);
+    taken->dedupe_ms = dedupe_ms > 0 && unknown ? -1 : dedupe_ms;
+    taken->dedupe_due_ms = decoded->due_ms;
+}
+
+static void identify(struct daemon *daemon, struct partition *partition, const struct decoded *decoded, struct input_record *taken)
+{
+    if (decoded->id.data == NULL) {
+        return;
+    }
+    taken->id = daemon_ids_hash(daemon, decoded->id);
+    taken->root = decoded->root;
+    taken->found = daemon_ids_find(daemon, partition, taken->id);
+    partition->has_ids = partition->has_ids || !(taken->cancel || taken->conditional);
+    look_for_duplicates(daemon, partition, decoded, taken);
+    daemon_outcomes_read(daemon, partition, taken->offset, decoded->id);
+}
+
+static void refuse(struct daemon *daemon, const struct partition *partition, const struct record *record, const struct refusal *refusal)
+{
+    log_refusal(partition, record, refusal);
+    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal->reason), 1);
+}
+
+/* Makes the row, and says what there is to say of the record. False: it cannot be kept at all. */
+static bool make_row(struct daemon *daemon, struct partition *partition, const struct record *record, struct input_record *taken)
 {
     struct decoded decoded;
     struct refusal refusal;
     struct error error;
     buffer_clear(&daemon->row);
-    if (decode_record(&daemon->sources[partition->source_index].rules, record, &decoded, &refusal)) {
-        *lane = decoded.lane;
-        *due_ms = decoded.due_ms;
-        if (decoded.root >= 0) {
-            int64_t not_before_ms = decode_not_before(record); /* of a copy whose letter could not be kept; its row keeps when it was due */
-            *due_ms = not_before_ms > decoded.due_ms ? not_before_ms : decoded.due_ms;
+    if (decode_record(&daemon->sources[partition->source_index].rules, record, &decoded, &refusal) &&
+        (decoded.action == DECODE_CANCEL || daemon_schedules_check(daemon, &decoded, &refusal))) {
+        taken->cancel = decoded.action == DECODE_CANCEL;
+        if (!taken->cancel) {
+            place(record, &decoded, taken);
+            sink_prepare(daemon->sink, decoded.target);
+            if (decoded.undecided || decoded.recurrence.kind != DECODE_RECURRENCE_NONE) {
+                daemon_again_prepare(daemon);
+            }
         }
-        sink_prepare(daemon->sink, decoded.target);
-        return row_encode(&daemon->row, record, &decoded, &error);
+        if (!taken->cancel && !row_encode(&daemon->row, record, &decoded, &error)) {
+            return false;
+        }
+        identify(daemon, partition, &decoded, taken);
+        return true;
     }
-    log_refusal(partition, record, &refusal);
-    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal.reason), 1);
-    *lane = LANES_REFUSED;
-    *due_ms = decode_not_before(record);
+    refuse(daemon, partition, record, &refusal);
+    taken->lane = LANES_REFUSED;
+    taken->due_ms = decode_not_before(record);
     return row_encode_refused(&daemon->row, record, &refusal, &error);
 }
 
@@ -65,8 +107,7 @@ static bool make_row_without_body(struct daemon *daemon, const struct partition 
     refusal_set(&refusal, REFUSAL_TOO_LARGE,
                 "the record is larger than can be kept (%u bytes): key, value and headers are not here, but in the topic at that offset",
                 STORE_ROW_MAX);
-    log_refusal(partition, record, &refusal);
-    metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal.reason), 1);
+    refuse(daemon, partition, record, &refusal);
     buffer_clear(&daemon->row);
     return row_encode_refused(&daemon->row, &bare, &refusal, &error);
 }
@@ -77,26 +118,25 @@ static void take_record(struct daemon *daemon, const struct source_event *event)
     if (partition == NULL || !partition->gained) {
         return; /* on its way when the partition was given up */
     }
-    lane_index lane;
-    int64_t due_ms;
-    if (!make_row(daemon, partition, &event->record, &lane, &due_ms)) {
-        lane = LANES_REFUSED;
-        due_ms = DUE_SINCE_EVER;
-        (void)make_row_without_body(daemon, partition, &event->record); /* it is a few hundred bytes: it fits */
+    const struct record *record = &event->record;
+    struct input_record taken = {.offset = record->offset,
+                                 .timestamp_ms = record->timestamp_ms,
+                                 .crc = source_record_crc(record),
+                                 .root = -1,
+                                 .found = {.offset = -1, .root = -1}};
+    if (!make_row(daemon, partition, record, &taken)) {
+        taken.lane = LANES_REFUSED;
+        taken.due_ms = DUE_SINCE_EVER;
+        taken.conditional = false;
+        (void)make_row_without_body(daemon, partition, record); /* it is a few hundred bytes: it fits */
     }
-    struct span row = buffer_span(&daemon->row);
     metrics_add(daemon->metrics, METRIC_RECORDS_READ, partition->source_index, 0, 1);
-    daemon_input(daemon, INPUT_RECORD, partition)->as.record = (struct input_record){
-        .offset = event->record.offset,
-        .due_ms = due_ms,
-        .lane = lane,
-        .bytes = (uint32_t)row.length,
-        .ref = arena_add(&daemon->arena, row),
-        .timestamp_ms = event->record.timestamp_ms,
-        .crc = source_record_crc(&event->record),
-        .root = -1, /* counts for records with an id only */
-        .found = {.offset = -1},
-    };
+    if (!taken.cancel) {
+        struct span row = buffer_span(&daemon->row);
+        taken.bytes = (uint32_t)row.length;
+        taken.ref = arena_add(&daemon->arena, row);
+    }
+    daemon_input(daemon, INPUT_RECORD, partition)->as.record = taken;
 }
 
 static void take_gone(struct daemon *daemon, struct partition *partition, const char *text)
@@ -220,19 +260,6 @@ bool daemon_intake(struct daemon *daemon)
     return true;
 }
 
-void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item *item)
-{
-    int64_t lateness_ms = daemon->now.wall.ms - item->due_ms;
-    if (item->as_letter && !item->refused) {
-        metrics_add(daemon->metrics, METRIC_UNDELIVERABLE, item->lane, item->reason, 1);
-        metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, item->source_index, item->reason, 1);
-    } else if (!item->as_letter) {
-        metrics_add(daemon->metrics, METRIC_DELIVERED, item->lane, 0, 1);
-        metrics_observe(daemon->metrics, METRIC_LATENESS_SECONDS, item->lane, 0,
-                        (double)(lateness_ms < 0 ? 0 : lateness_ms) / 1000.0);
-    }
-}
-
 /* An outage fails every record of a lane: it is told once in a while. A record's own fault is told for each. */
 static void log_failure(struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
 {
@@ -245,17 +272,30 @@ static void log_failure(struct daemon *daemon, const struct in_flight_item *item
                                                 : "a delivery failed: its lane waits and tries again");
 }
 
+static void settle(struct daemon *daemon, struct in_flight_item *item, const struct sink_report *report)
+{
+    if (item->told != NULL) {
+        item->told->target_partition = report->partition;
+        item->told->target_offset = report->offset;
+    }
+    if (daemon_transaction_exact(daemon)) {
+        daemon_transaction_note(daemon, item);
+    } else {
+        daemon_outcomes_settled(daemon, item);
+    }
+}
+
 static void take_report(struct daemon *daemon, const struct sink_report *report)
 {
+    if (report->copy) {
+        daemon_again_report(daemon, report);
+        return;
+    }
     struct in_flight_item *item = report->token;
     const struct partition *partition = partitions_at(&daemon->partitions, item->slot);
     if (report->delivered) {
         metrics_observe(daemon->metrics, METRIC_DELIVERY_SECONDS, 0, 0, (double)(daemon->now.mono.ms - item->sent_ms) / 1000.0);
-        if (daemon_transaction_exact(daemon)) {
-            daemon_transaction_note(daemon, item);
-        } else {
-            daemon_intake_delivered(daemon, item);
-        }
+        settle(daemon, item, report);
     } else {
         metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
         if (report->failure != DELIVERY_UNDONE) { /* its transaction says why */
@@ -268,7 +308,12 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     if (partition != NULL && partition->gained && partition->epoch == item->epoch) {
         struct input *input =
             daemon_input(daemon, report->delivered ? INPUT_DELIVERED : INPUT_DELIVERY_FAILED, partition);
-        input->as.delivery = (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = report->failure, .target_hash = report->target_hash};
+        input->as.delivery = (struct input_delivery){.lane = item->lane,
+                                                     .sequence = item->sequence,
+                                                     .failure = report->failure,
+                                                     .target_hash = report->target_hash,
+                                                     .again = report->delivered && item->again,
+                                                     .why = item->why};
     }
     in_flight_give(&daemon->in_flight, item);
 }

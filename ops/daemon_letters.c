@@ -145,7 +145,8 @@ static void fill_record(struct daemon *daemon, const struct config_source *sourc
         (void)outgoing_refused(row, add_header, headers); /* row_decode has read this row: it is whole */
         letter->record = (struct letter_record){row->record.key, row->record.value, buffer_span(headers)};
     } else {
-        struct sink_origin origin = {source->topic, letter->origin.partition, letter->origin.offset, letter->due_ms};
+        const struct decode_rules *rules = &daemon->sources[source - daemon->config->sources].rules;
+        struct sink_origin origin = {source->topic, letter->origin.partition, letter->origin.offset, letter->due_ms, rules};
         (void)outgoing_accepted(row, &origin, source->output_headers, add_header, headers);
         letter->record = (struct letter_record){row->decoded.key, row->decoded.value, buffer_span(headers)};
     }
@@ -182,20 +183,13 @@ static void make(struct daemon *daemon,
     fill_record(daemon, source, row, letter);
 }
 
-/* What was refused at reading waits for a person: nobody knows where it is to go. */
-static enum letter_state state_of(const struct daemon *daemon, const struct letter *letter)
-{
-    bool parked = letter->target.data == NULL || retry_spent(letter_options_retry(daemon->letters.policies, letter->target), 1);
-    return parked ? LETTER_PARKED : LETTER_WAITING;
-}
-
 /* False: there is no room in the outbox now. */
 static bool put(struct daemon *daemon, const struct partition *partition, struct in_flight_item *item, struct key key, const struct row *row, const char *error)
 {
     struct letter letter;
     char room[LETTER_ERROR_MAX];
     make(daemon, partition, item, key, row, error, &letter, room);
-    enum letter_state state = state_of(daemon, &letter);
+    enum letter_state state = letter_options_state(daemon->letters.policies, &letter);
     item->parked = state == LETTER_PARKED;
     if (!outbox_put(daemon->letters.outbox, &letter, state, item)) {
         return false;
@@ -285,14 +279,14 @@ static size_t failure_label(enum mailer_result result)
     return result == MAILER_FULL ? METRICS_LETTER_FULL : result == MAILER_REFUSED ? METRICS_LETTER_REFUSED : METRICS_LETTER_UNAVAILABLE;
 }
 
-static void kept(struct daemon *daemon, const struct in_flight_item *item, const struct outbox_report *report)
+static void kept(struct daemon *daemon, struct in_flight_item *item, const struct outbox_report *report)
 {
     metrics_add(daemon->metrics, METRIC_LETTERS, item->lane, item->reason, report->duplicate ? 0 : 1);
     daemon->letters.parked += item->parked && !report->duplicate;
     if (daemon_transaction_exact(daemon)) {
         daemon_transaction_note(daemon, item);
     } else {
-        daemon_intake_delivered(daemon, item);
+        daemon_outcomes_settled(daemon, item);
     }
 }
 
@@ -319,7 +313,8 @@ static void take_report(struct daemon *daemon, const struct outbox_report *repor
     if (still_ours(daemon, item)) {
         const struct partition *partition = partitions_at(&daemon->partitions, item->slot);
         daemon_input(daemon, delivered ? INPUT_DELIVERED : INPUT_DELIVERY_FAILED, partition)->as.delivery =
-            (struct input_delivery){.lane = item->lane, .sequence = item->sequence, .failure = DELIVERY_NO_LETTER, .target_hash = 0};
+            (struct input_delivery){
+                .lane = item->lane, .sequence = item->sequence, .failure = DELIVERY_NO_LETTER, .again = delivered && item->again, .why = COPY_NEXT};
     }
     in_flight_give(&daemon->in_flight, item);
 }

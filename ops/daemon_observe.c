@@ -13,6 +13,7 @@ struct lane_sums {
     uint64_t overdue;
     uint64_t in_flight;
     int64_t oldest_due_ms;
+    uint64_t paused;
 };
 
 struct source_sums {
@@ -22,6 +23,7 @@ struct source_sums {
     int64_t lag;
     int64_t span;
     uint64_t mismatched;
+    uint64_t dedupe_ids;
 };
 
 struct sums {
@@ -30,6 +32,7 @@ struct sums {
     int64_t next_due_ms;
     int64_t last_due_ms;
     uint64_t lanes_apart;
+    uint64_t dedupe_forgotten;
 };
 
 static void add_queue(const struct daemon *daemon, const struct partition *partition, lane_index lane, struct sums *sums)
@@ -42,6 +45,7 @@ static void add_queue(const struct daemon *daemon, const struct partition *parti
     source->in_memory += stats.in_memory + stats.in_flight;
     sums->lanes[lane].overdue += stats.overdue;
     sums->lanes[lane].in_flight += stats.in_flight;
+    sums->lanes[lane].paused += stats.paused;
     if (stats.oldest_due_ms < sums->lanes[lane].oldest_due_ms) {
         sums->lanes[lane].oldest_due_ms = stats.oldest_due_ms;
     }
@@ -61,6 +65,8 @@ static void add_partition(const struct daemon *daemon, const struct partition *p
     int64_t lag = source_lag(daemon->source, partition->topic, partition->number, stats.position);
     source->lag += lag > 0 ? lag : 0;
     source->span += (lag > 0 ? lag : 0) + stats.position - stats.low_offset;
+    source->dedupe_ids += stats.dedupe_ids;
+    sums->dedupe_forgotten += stats.dedupe_forgotten;
     sums->lanes_apart += stats.lanes_apart;
     for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
         add_queue(daemon, partition, lane, sums);
@@ -94,6 +100,7 @@ static void set_source_gauges(struct daemon *daemon, const struct sums *sums)
         metrics_set(daemon->metrics, METRIC_INTAKE_LAG, i, 0, (double)source->lag);
         metrics_set(daemon->metrics, METRIC_LOG_SPAN, i, 0, (double)source->span);
         metrics_set(daemon->metrics, METRIC_IDENTITY_MISMATCH, i, 0, (double)source->mismatched);
+        metrics_set(daemon->metrics, METRIC_DEDUPE_IDS, i, 0, (double)source->dedupe_ids);
     }
 }
 
@@ -105,6 +112,7 @@ static void set_lane_gauges(struct daemon *daemon, const struct sums *sums)
         metrics_set(daemon->metrics, METRIC_OVERDUE, lane, 0, (double)sum->overdue);
         metrics_set(daemon->metrics, METRIC_OLDEST_OVERDUE, lane, 0, age_ms > 0 ? (double)age_ms / 1000.0 : 0.0);
         metrics_set(daemon->metrics, METRIC_IN_FLIGHT, lane, 0, (double)sum->in_flight);
+        metrics_set(daemon->metrics, METRIC_LANES_PAUSED, lane, 0, (double)sum->paused);
     }
 }
 
@@ -135,6 +143,7 @@ static void set_common(struct daemon *daemon, const struct sums *sums)
     metrics_set(daemon->metrics, METRIC_CONNECTION_UP, METRICS_SYSTEM_NATS, 0, link_up(daemon->letters.link, NULL, 0) ? 1.0 : 0.0);
     metrics_set(daemon->metrics, METRIC_LAST_TURN, 0, 0, (double)daemon->now.wall.ms / 1000.0);
     metrics_set_total(daemon->metrics, METRIC_TURNS, 0, 0, (double)daemon->turns);
+    metrics_set_total(daemon->metrics, METRIC_DEDUPE_FORGOTTEN, 0, 0, (double)sums->dedupe_forgotten);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_BACK, 0, (double)stats.clock_steps_back);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_FORWARD, 0, (double)stats.clock_steps_forward);
 }
@@ -172,11 +181,19 @@ static void set_letters(struct daemon *daemon)
     metrics_set_total(daemon->metrics, METRIC_NACKS, METRICS_RESULT_FAILED, 0, (double)nacks.failed);
 }
 
+static void set_history(struct daemon *daemon)
+{
+    const struct daemon_outcomes *outcomes = &daemon->outcomes;
+    metrics_set_total(daemon->metrics, METRIC_HISTORY, 0, 0, (double)outcomes->counts.delivered);
+    metrics_set_total(daemon->metrics, METRIC_HISTORY_DROPPED, 0, 0, (double)(outcomes->counts.failed + outcomes->no_room));
+}
+
 static void refresh(void *context)
 {
     struct daemon *daemon = context;
     struct sums sums = sum_up(daemon);
     set_letters(daemon);
+    set_history(daemon);
     set_source_gauges(daemon, &sums);
     set_lane_gauges(daemon, &sums);
     set_common(daemon, &sums);
@@ -191,6 +208,9 @@ static void config_text(void *context, struct buffer *buffer)
 
 void daemon_observe_serve(struct daemon *daemon)
 {
+    if (!daemon->asked) {
+        return;
+    }
     struct daemon_health parts;
     daemon_health_fill(daemon, &parts);
     struct health health = {parts.components, DAEMON_COMPONENTS, daemon->now.wall};

@@ -5,26 +5,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "ops/daemon_state.h"
-#include "ops/identity.h"
+#include "ops/daemon_opening.h"
 
-#define LOOK_UP_MS 1000   /* how long the owner may be held up by one look-up; the broker answers in a few */
 #define RETRY_MS 1000
 #define RETRIES_SLOWER 5  /* the pause between attempts grows up to so many RETRY_MS */
 #define LEAVE_MS 3000     /* what is in flight gets this long before a partition is given up */
 #define FAILED_WAITS 2    /* after a failed look-up none is made for so many times as long as it took */
 #define OPEN_AT_ONCE 16   /* in one turn, and */
 #define OPEN_MS 200       /* none is begun later in it, so that deliveries go on between */
-
-/* Everything that is found out about a partition on the way. Large: on the heap. */
-struct opening {
-    struct source_lookup lookup;
-    struct store_partition stored;
-    struct metadata kafka;
-    struct metadata checkpoint;
-    struct identity_facts facts;
-    struct identity_decision decision;
-};
 
 void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t number)
 {
@@ -51,98 +39,6 @@ static void tell(struct partition *partition, enum log_level level, const char *
     }
 }
 
-static bool look_up(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
-{
-    if (!daemon_cluster_know(daemon, LOOK_UP_MS, error) ||
-        !source_look_up(daemon->source, partition->topic, partition->number, LOOK_UP_MS, &opening->lookup, error)) {
-        return false;
-    }
-    daemon->connected = true; /* a broker has answered */
-    daemon->was_connected = true;
-    daemon->trouble[0] = '\0';
-    partition->low = opening->lookup.low;
-    if (!store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error)) {
-        daemon_fail(daemon, error);
-        return false;
-    }
-    return true;
-}
-
-/* NULL when there is no such metadata, or it cannot be read: then *code says why. */
-static const struct metadata *decode(const char *text, struct metadata *metadata, enum error_code *code)
-{
-    struct error error = {0};
-    bool ours = text[0] != '\0' && metadata_decode(span_of_text(text), metadata, &error);
-    *code = error.code;
-    return ours ? metadata : NULL;
-}
-
-static bool same_anchor(const struct metadata *a, const struct metadata *b)
-{
-    return a != NULL && b != NULL && a->anchor.offset == b->anchor.offset && a->anchor.timestamp_ms == b->anchor.timestamp_ms &&
-           a->anchor.crc == b->anchor.crc;
-}
-
-/* Reads the record again that the metadata knew as the last one. */
-static bool verify(struct daemon *daemon,
-                   const struct partition *partition,
-                   struct opening *opening,
-                   const struct metadata *metadata,
-                   enum identity_anchor *verdict,
-                   struct error *error)
-{
-    struct source_lookup *lookup = &opening->lookup;
-    struct anchor anchor;
-    if (!identity_wants_anchor(&opening->facts, metadata, &anchor)) {
-        *verdict = metadata == NULL ? IDENTITY_ANCHOR_NONE : IDENTITY_ANCHOR_UNVERIFIABLE;
-        return true;
-    }
-    if (!source_read_anchor(daemon->source, partition->topic, partition->number, anchor.offset, LOOK_UP_MS, lookup, error)) {
-        return false;
-    }
-    bool same =
-        lookup->anchor_found && lookup->anchor_timestamp_ms == anchor.timestamp_ms && lookup->anchor_crc == anchor.crc;
-    *verdict = same ? IDENTITY_ANCHOR_MATCHES : IDENTITY_ANCHOR_DIFFERS;
-    return true;
-}
-
-/* What the brokers, the checkpoint and the configuration say. */
-static void collect(struct daemon *daemon, const struct partition *partition, struct opening *opening)
-{
-    struct identity_facts *facts = &opening->facts;
-    enum error_code unread;
-    facts->accept = daemon->options.accept_change || partition->start_over;
-    facts->cluster = daemon->cluster;
-    facts->fingerprint = daemon->sources[partition->source_index].fingerprint;
-    facts->low = opening->lookup.low;
-    facts->end = opening->lookup.end;
-    facts->committed = opening->lookup.committed;
-    facts->kafka = decode(opening->lookup.metadata, &opening->kafka, &unread);
-    facts->committed_foreign = unread != ERROR_NONE;
-    facts->committed_newer = unread == ERROR_TOO_NEW;
-    facts->stored = opening->stored.found ? decode(opening->stored.metadata, &opening->checkpoint, &unread) : NULL;
-    facts->stored_position = opening->stored.position;
-}
-
-static bool gather(struct daemon *daemon, struct partition *partition, struct opening *opening, struct error *error)
-{
-    struct identity_facts *facts = &opening->facts;
-    collect(daemon, partition, opening);
-    if (partition->start_over) { /* by order, and nothing that the checkpoint held is pending any more */
-        facts->stored = NULL;
-        facts->committed = facts->kafka != NULL ? facts->committed : -1;
-        facts->committed_foreign = false;
-    }
-    if (!verify(daemon, partition, opening, facts->kafka, &facts->kafka_anchor, error)) {
-        return false;
-    }
-    if (same_anchor(facts->kafka, facts->stored)) {
-        facts->stored_anchor = facts->kafka_anchor;
-        return true;
-    }
-    return verify(daemon, partition, opening, facts->stored, &facts->stored_anchor, error);
-}
-
 /* Lanes that the frontier names and the configuration does not: they live on until they can adopt (R7). */
 static bool add_retired_lanes(struct daemon *daemon, const struct metadata *metadata, struct error *error)
 {
@@ -162,29 +58,6 @@ static bool add_retired_lanes(struct daemon *daemon, const struct metadata *meta
     return true;
 }
 
-static void free_stored(struct store_partition *stored)
-{
-    free(stored->buckets);
-    free(stored->marks);
-    free(stored->skips);
-    *stored = (struct store_partition){0};
-}
-
-static bool drop_checkpoint(struct daemon *daemon, const struct partition *partition, struct opening *opening, struct error *error)
-{
-    if (!opening->stored.found || opening->decision.use_store) {
-        return true;
-    }
-    if (!partition->start_over) {
-        log_write(LOG_LEVEL_WARNING, "checkpoint_dropped",
-                  LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
-                  "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
-    }
-    free_stored(&opening->stored);
-    return store_forget_slot(daemon->store, partition->slot, error) &&
-           store_bind_slot(daemon->store, partition->slot, partition->topic, partition->number, &opening->stored, error);
-}
-
 static void gain(struct daemon *daemon, struct partition *partition, struct opening *opening)
 {
     const struct identity_decision *decision = &opening->decision;
@@ -193,6 +66,7 @@ static void gain(struct daemon *daemon, struct partition *partition, struct open
     partition->epoch = partitions_next_epoch(&daemon->partitions);
     partition->gained = true;
     partition->identity = decision->frontier.identity;
+    partition->has_ids = opening->stored.found && opening->stored.bucket_count > 0;
     bool reads = decision->verdict == IDENTITY_START;
     gained->epoch = partition->epoch;
     gained->position = reads ? decision->position : opening->stored.position;
@@ -222,7 +96,7 @@ static bool begin(struct daemon *daemon, struct partition *partition, struct ope
         partition->state = PARTITIONS_HELD;
         return source_hold(daemon->source, partition->topic, partition->number, error);
     }
-    if (!add_retired_lanes(daemon, &decision->frontier, error) || !drop_checkpoint(daemon, partition, opening, error)) {
+    if (!add_retired_lanes(daemon, &decision->frontier, error) || !daemon_opening_choose(daemon, partition, opening, error)) {
         daemon_fail(daemon, error);
         return false;
     }
@@ -261,7 +135,7 @@ static bool open_one(struct daemon *daemon, struct partition *partition)
 {
     struct error error = {0};
     struct opening *opening = memory_new(1, sizeof(*opening));
-    bool done = look_up(daemon, partition, opening, &error) && gather(daemon, partition, opening, &error);
+    bool done = daemon_opening_find_out(daemon, partition, opening, &error);
     if (done) {
         identity_decide(&opening->facts, &opening->decision);
         done = begin(daemon, partition, opening, &error);
@@ -274,7 +148,7 @@ static bool open_one(struct daemon *daemon, struct partition *partition)
         partition->failures += partition->failures < RETRIES_SLOWER;
         partition->retry_at_ms = clock_mono().ms + (int64_t)partition->failures * RETRY_MS; /* the attempt itself took its time */
     }
-    free_stored(&opening->stored);
+    daemon_opening_free(opening);
     free(opening);
     return done;
 }

@@ -22,7 +22,7 @@ static void compile_targets(struct daemon *daemon)
     daemon->patterns = memory_new(config->target_count + 1, sizeof(*daemon->patterns));
     for (size_t i = 0; i < config->target_count; i++) {
         daemon->patterns[i] =
-            (struct target_pattern){config->targets[i].match, (lane_index)(LANES_REFUSED + 1 + i)};
+            (struct target_pattern){config->targets[i].match, (lane_index)(LANES_BUILT_IN + i)};
     }
     for (size_t i = 0; i < config->source_count; i++) {
         known += 1 + config->sources[i].routes.count;
@@ -44,12 +44,21 @@ static void compile_targets(struct daemon *daemon)
 
 static void compile_source(struct daemon *daemon, const struct config_source *source, struct daemon_source *compiled)
 {
+    compiled->dialects = memory_new(source->dialects.count + 1, sizeof(*compiled->dialects));
+    for (size_t i = 0; i < source->dialects.count; i++) {
+        compiled->dialects[i] = dialects_find(&daemon->dialects, source->dialects.items[i]);
+    }
+    compiled->firing = (struct firing_rules){source->late, source->max_lateness_ms < 0 ? 0 : source->max_lateness_ms};
+    compiled->misfire = (struct misfire_policy){source->misfire, source->misfire_after_ms};
     compiled->routes = memory_new(source->routes.count + 1, sizeof(*compiled->routes));
     for (size_t r = 0; r < source->routes.count; r++) {
         compiled->routes[r] = (struct decode_route){source->routes.items[r].name, source->routes.items[r].value};
     }
     compiled->rules = (struct decode_rules){
-        .dialect_tarry = (source->dialects & CONFIG_DIALECT_TARRY) != 0,
+        .dialects = compiled->dialects,
+        .dialect_count = source->dialects.count,
+        .topic = source->topic,
+        .spread_ms = source->spread_ms,
         .envelope = source->envelope,
         .envelope_whole = source->envelope_out == CONFIG_ENVELOPE_OUT_WHOLE,
         .field_type = config_source_field(source, "type"),
@@ -74,6 +83,8 @@ static void compile_source(struct daemon *daemon, const struct config_source *so
 
 static void compile_sources(struct daemon *daemon)
 {
+    daemon->dialects = dialects_new(daemon->config);
+    daemon->zones = zones_new(NULL);
     daemon->sources = memory_new(daemon->config->source_count, sizeof(*daemon->sources));
     for (size_t i = 0; i < daemon->config->source_count; i++) {
         compile_source(daemon, &daemon->config->sources[i], &daemon->sources[i]);
@@ -239,7 +250,8 @@ bool daemon_setup(struct daemon *daemon, struct error *error)
     setup_core(daemon);
     compile_targets(daemon);
     compile_sources(daemon);
-    if (!setup_http(daemon, error) || !setup_kafka(daemon, error) || !daemon_letters_open(daemon, error)) {
+    if (!setup_http(daemon, error) || !setup_kafka(daemon, error) || !daemon_letters_open(daemon, error) ||
+        !daemon_outcomes_open(daemon, error) || !daemon_steering_open(daemon, error)) {
         return false;
     }
     log_write(LOG_LEVEL_INFO, "started",
@@ -256,7 +268,11 @@ void daemon_setup_teardown(struct daemon *daemon)
         mailbox_close(daemon->mailbox);
     }
     http_stop(daemon->http);
+    if (daemon->steered != NULL) {
+        daemon_steering_close(daemon);
+    }
     daemon_letters_close(daemon);
+    daemon_outcomes_close(daemon);
     source_close(daemon->source);
     sink_close(daemon->sink);
     store_close(daemon->store);
@@ -268,6 +284,7 @@ void daemon_setup_teardown(struct daemon *daemon)
     in_flight_free(&daemon->in_flight);
     for (size_t i = 0; daemon->sources != NULL && i < daemon->config->source_count; i++) {
         free(daemon->sources[i].routes);
+        free(daemon->sources[i].dialects);
     }
     for (size_t i = 0; i < daemon->scan_capacity; i++) {
         free(daemon->scans[i].rows);
@@ -279,7 +296,16 @@ void daemon_setup_teardown(struct daemon *daemon)
     free(daemon->inputs);
     free(daemon->plan_texts);
     free(daemon->plan_text_list);
+    for (size_t i = 0; i < daemon->settling_count; i++) {
+        free(daemon->settling[i].told);
+    }
     free(daemon->settling);
+    daemon_again_end(daemon, false);
+    free(daemon->copies.items);
+    free(daemon->copies.ends);
+    dialects_free(&daemon->dialects);
+    zones_free(daemon->zones);
+    free(daemon->crons);
     buffer_free(&daemon->end.members);
     free(daemon->offsets);
     free(daemon->offset_texts);
@@ -319,6 +345,7 @@ static void take_limits(struct daemon *daemon, const struct config *fresh)
 {
     for (size_t i = 0; i < fresh->target_count; i++) {
         daemon->config->targets[i].max_in_flight = fresh->targets[i].max_in_flight;
+        daemon->config->targets[i].rate_per_s = fresh->targets[i].rate_per_s;
     }
     for (lane_index lane = 0; lane < daemon->lanes.configured; lane++) {
         struct core_lane_options limits = lanes_options(&daemon->lanes, daemon->config, lane);

@@ -3,6 +3,7 @@
 #define TARRY_OPS_DAEMON_STATE_H
 
 #include "bridge/decode.h"
+#include "bridge/history_sink.h"
 #include "bridge/row.h"
 #include "bridge/sink_transaction.h"
 #include "bridge/topic_facts.h"
@@ -10,7 +11,9 @@
 #include "ops/arena.h"
 #include "ops/clock.h"
 #include "ops/daemon.h"
+#include "ops/dialects.h"
 #include "ops/health.h"
+#include "ops/history.h"
 #include "ops/http.h"
 #include "ops/in_flight.h"
 #include "ops/lanes.h"
@@ -21,8 +24,12 @@
 #include "ops/notify.h"
 #include "ops/partitions.h"
 #include "ops/redelivery.h"
+#include "ops/steering.h"
 #include "ops/writer.h"
+#include "ops/zones.h"
 #include "scheduler/core.h"
+#include "scheduler/firing.h"
+#include "scheduler/recurrence.h"
 
 #define DAEMON_PROBE_MS 1000
 #define DAEMON_TOLD_MS 5000 /* what fails again and again is told so often */
@@ -37,6 +44,9 @@ struct daemon_scan {
 struct daemon_source {
     struct decode_rules rules;
     struct decode_route *routes;
+    const struct dialect **dialects;
+    struct firing_rules firing;
+    struct misfire_policy misfire;
     uint64_t fingerprint;
     struct topic_facts facts;
     bool facts_known;
@@ -77,6 +87,48 @@ struct daemon_letters {
     int64_t failed_told_ms;          /* when one that was not kept was */
 };
 
+/* A record that was written again into the transaction that is open or ending. Its number in the list, from 1 on, is the sink's token. */
+struct daemon_copy {
+    slot_index slot;
+    uint32_t epoch;
+    lane_index lane;
+    uint64_t sequence;
+    enum copy_why why;
+    bool resumed;                /* COPY_MOVED of what was paused */
+    int64_t due_ms;              /* when it is due now */
+    struct in_flight_told *told; /* owned; NULL: nobody would hear of it */
+};
+
+/* The copies of a transaction, and where those of each slot end. */
+struct daemon_copies {
+    struct daemon_copy *items;
+    size_t count;
+    size_t capacity;
+    struct copied_end *ends; /* of each slot that has some; handed to the core with the transaction's end */
+    size_t end_count;
+    size_t end_capacity;
+};
+
+/* Wishes under way (daemon_steering.c). */
+struct daemon_steering;
+
+/* Cron expressions that were read lately, by their text. */
+struct daemon_cron;
+
+/* The latest ids read, by where their records stand: for what is told of them when they have become outcomes. */
+struct daemon_id;
+
+struct daemon_outcomes {
+    struct history *history;
+    struct history_sink *sink; /* NULL: no history.topic */
+    int64_t poll_at_ms;        /* monotonic */
+    struct history_sink_counts counts;
+    uint64_t no_room; /* events that the sink did not take */
+    struct daemon_id *ids;
+    size_t id_bytes;
+    struct buffer json;
+};
+
 /* The end of a transaction that the core has ordered, until nothing stands in its way. */
 struct daemon_end {
     bool ordered;
@@ -114,6 +166,14 @@ struct daemon {
     struct in_flight in_flight;
     struct buffer row;
     struct daemon_letters letters;
+    struct dialects dialects;
+    struct zones *zones;
+    struct daemon_cron *crons;
+    uint64_t id_seed;
+    bool id_seed_known;
+    struct daemon_outcomes outcomes;
+    struct steering *steering;
+    struct daemon_steering *steered; /* what it has under way */
 
     struct input *inputs; /* facts for the next step */
     size_t input_count;
@@ -138,12 +198,9 @@ struct daemon {
     size_t settling_count;
     size_t settling_capacity;
     bool spoilt;          /* something of the open transaction was not sent */
-    bool copied;          /* copies are in the open or ending transaction, all of one partition */
-    slot_index copied_slot;
-    uint32_t copied_epoch;
-    struct copied_end copied_end; /* of the answer that is given with the next step */
+    struct daemon_copies copies; /* of the open or ending transaction */
     struct sink_transaction_result result; /* of the one that has ended, while end_at_ms counts */
-    int64_t end_at_ms;    /* when to ask (again) where its copies end, monotonic; TIME_NEVER: nothing to ask */
+    int64_t end_at_ms;    /* when to ask (again) where its copies end, monotonic; TIME_NEVER: nothing to ask. Those that are known are not asked for again */
     int64_t abort_told_ms; /* when an abort was last told of, monotonic; 0: never */
 
     char cluster[METADATA_CLUSTER_MAX];
@@ -165,6 +222,7 @@ struct daemon {
     int64_t watchdog_at_ms;
     int64_t started_wall_ms;
     bool ready_told;
+    bool asked; /* somebody waits for an answer by HTTP, or may do so */
     uint64_t turns;
 };
 
@@ -195,7 +253,74 @@ bool daemon_cluster_know(struct daemon *daemon, int timeout_ms, struct error *er
 /* daemon_intake.c: what the source and the sink say. Returns true when there may be more at once. */
 bool daemon_intake(struct daemon *daemon);
 bool daemon_intake_reports(struct daemon *daemon);
-void daemon_intake_delivered(struct daemon *daemon, const struct in_flight_item *item); /* counts it: its delivery stands */
+
+/* daemon_ids.c: ids as the core knows them. */
+struct record_id daemon_ids_hash(struct daemon *daemon, struct span id);                                               /* absent: RECORD_ID_NONE */
+uint64_t daemon_ids_place(const void *bytes, size_t length);                                                              /* a hash for tables here */
+struct stored_event daemon_ids_find(struct daemon *daemon, const struct partition *partition, struct record_id id); /* in the store; offset -1: none */
+
+/* daemon_schedules.c: what comes again. */
+bool daemon_schedules_check(struct daemon *daemon, const struct decoded *decoded, struct refusal *refusal); /* BAD_SCHEDULE: it never comes */
+bool daemon_schedules_first(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, int64_t *due_ms);
+bool daemon_schedules_step(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, struct recurrence_step *step);
+static inline bool daemon_schedules_recurs(const struct row *row)
+{
+    return !row->refused && row->decoded.recurrence.kind != DECODE_RECURRENCE_NONE;
+}
+
+/* daemon_again.c: records written again (R4). */
+
+/* How a record is written again: false, nothing is (no occurrence follows; rejected, dropped, or it never comes). `row` is accepted. */
+bool daemon_again_next(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, bool fired, struct outgoing_again *again);
+
+enum daemon_decided {
+    DAEMON_DECIDED_WRITE,
+    DAEMON_DECIDED_NOTHING, /* rejected, or dropped */
+    DAEMON_DECIDED_NEVER,   /* no time of it comes any more */
+};
+enum daemon_decided
+daemon_again_decide(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, struct outgoing_again *again);
+
+/* Where the copy belongs: of a delivery with exactly_once the row of the delivery, else that of COMMAND_COPY. */
+struct daemon_place {
+    lane_index lane;
+    uint64_t sequence; /* 0 with a `why` that nobody is told of */
+    struct key key;
+    int64_t due_ms; /* COPY_FORWARD, COPY_LATER, COPY_MOVED */
+};
+void daemon_again_write(struct daemon *daemon,
+                        const struct partition *partition,
+                        const struct row *row,
+                        const struct daemon_place *place,
+                        enum copy_why why,
+                        const struct outgoing_again *again);
+void daemon_again_prepare(struct daemon *daemon); /* copies will be needed soon: the first one waits for less then */
+void daemon_again_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command);
+void daemon_again_report(struct daemon *daemon, const struct sink_report *report); /* on a copy: it can never be written */
+void daemon_again_end(struct daemon *daemon, bool committed);                      /* of the transaction: tells of them, and forgets them */
+void daemon_again_fault(struct daemon *daemon, const struct partition *partition, lane_index lane, uint64_t sequence, enum letter_reason reason, const char *text);
+
+/* daemon_deliver.c: COMMAND_DELIVER. */
+void daemon_deliver(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver);
+
+/* daemon_outcomes.c: what became of records, counted and told. */
+bool daemon_outcomes_open(struct daemon *daemon, struct error *error);
+void daemon_outcomes_close(struct daemon *daemon);
+void daemon_outcomes_poll(struct daemon *daemon);
+int64_t daemon_outcomes_deadline(const struct daemon *daemon);
+void daemon_outcomes_read(struct daemon *daemon, const struct partition *partition, int64_t offset, struct span id); /* a record with an id */
+struct in_flight_told *daemon_outcomes_note(const struct daemon *daemon, const struct row *row, int64_t offset);     /* owned; NULL: nobody would hear */
+void daemon_outcomes_settled(struct daemon *daemon, const struct in_flight_item *item); /* its delivery, or what stands for it, stands */
+void daemon_outcomes_copied(struct daemon *daemon, const struct daemon_copy *copy);     /* it is committed */
+void daemon_outcomes_take(struct daemon *daemon, const struct partition *partition, const struct command_outcome *outcome);
+
+/* daemon_steering.c: people's wishes. */
+bool daemon_steering_open(struct daemon *daemon, struct error *error);
+void daemon_steering_close(struct daemon *daemon);
+void daemon_steering_take(struct daemon *daemon);
+bool daemon_steering_wants(const struct daemon *daemon); /* its fd is worth waiting for */
+int64_t daemon_steering_deadline(const struct daemon *daemon);
+void daemon_steering_answer(struct daemon *daemon, const struct command_steered *steered);
 
 /* daemon_commands.c */
 void daemon_commands(struct daemon *daemon, const struct commands *commands);
@@ -216,8 +341,7 @@ bool daemon_commands_row(struct daemon *daemon,
 /* daemon_transaction.c */
 bool daemon_transaction_settled(struct daemon *daemon); /* no former process of this name can commit any more: frontiers may be read */
 bool daemon_transaction_exact(const struct daemon *daemon);
-void daemon_transaction_note(struct daemon *daemon, const struct in_flight_item *item); /* delivered, if the transaction commits */
-void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command);
+void daemon_transaction_note(struct daemon *daemon, struct in_flight_item *item); /* done, if the transaction commits; takes over what it owns */
 void daemon_transaction_end(struct daemon *daemon, const struct command_transaction *command);
 void daemon_transaction_try_end(struct daemon *daemon); /* tells the sink, once all letters of it are answered */
 void daemon_transaction_take(struct daemon *daemon);
@@ -239,7 +363,7 @@ void daemon_letters_reload(struct daemon *daemon, struct config *fresh); /* of t
 enum letter_reason daemon_letters_reason(enum refusal_reason reason);
 
 /* daemon_health.c */
-#define DAEMON_COMPONENTS 4
+#define DAEMON_COMPONENTS 5
 #define DAEMON_DETAILS 24
 
 /* Components and the details that they borrow. */
@@ -247,6 +371,8 @@ struct daemon_health {
     struct health_component components[DAEMON_COMPONENTS];
     struct health_detail details[DAEMON_DETAILS];
     struct redelivery_status redelivery;
+    char paused[512]; /* names of targets */
+    struct health_detail paused_detail;
 };
 void daemon_health_fill(struct daemon *daemon, struct daemon_health *health);
 bool daemon_health_ready(struct daemon *daemon);

@@ -22,6 +22,13 @@ static void warn(struct daemon *daemon, size_t index)
     for (size_t i = 0; i < count; i++) {
         log_write(LOG_LEVEL_WARNING, "topic_settings", LOG_FIELDS(LOG_TEXT("topic", source->topic)), "%s", warnings[i]);
     }
+    const struct topic_facts *facts = &daemon->sources[index].facts;
+    if (facts->deletes && facts->retention_ms > 0 && source->dedupe_ms > facts->retention_ms) {
+        log_write(LOG_LEVEL_WARNING, "topic_settings", LOG_FIELDS(LOG_TEXT("topic", source->topic)),
+                  "sources[%zu].dedupe is longer than the topic's retention.ms (%" PRId64 " ms): what the topic holds no more is not known after a start, and its "
+                  "duplicates pass; raise retention.ms, or lower dedupe",
+                  index, facts->retention_ms);
+    }
 }
 
 static bool same_facts(const struct topic_facts *a, const struct topic_facts *b)

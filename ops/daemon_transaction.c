@@ -1,6 +1,7 @@
 /* Transactions between core and sink (R9): what belongs to one is sent as the core's commands come; its end is a thread's work, and a fact when known. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "ops/daemon_state.h"
@@ -26,29 +27,6 @@ bool daemon_transaction_settled(struct daemon *daemon)
     return false;
 }
 
-void daemon_transaction_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command)
-{
-    struct row row;
-    struct error error;
-    if (!sink_transaction_ready(daemon->sink)) { /* the first copy of an instance that delivers at least once: it is tried again soon */
-        daemon->spoilt = true;
-        if (!sink_transaction_start(daemon->sink, &error)) {
-            daemon_fail(daemon, &error);
-        }
-        return;
-    }
-    if (daemon->failed || !daemon_commands_row(daemon, partition, command->lane, command->key, command->ref, &row, NULL)) {
-        daemon->spoilt = true;
-        return;
-    }
-    struct sink_origin origin = {partition->topic, partition->number, command->key.offset, command->due_ms};
-    daemon->copied = true;
-    daemon->copied_slot = partition->slot;
-    daemon->copied_epoch = partition->epoch;
-    sink_copy(daemon->sink, &row, &origin);
-    metrics_add(daemon->metrics, METRIC_REAPPENDED, command->due_ms == command->key.due_ms ? METRICS_WHY_COPY : METRICS_WHY_LETTER, 0, 1);
-}
-
 static void make_room(struct daemon *daemon, size_t count)
 {
     if (daemon->offset_capacity < count) {
@@ -70,7 +48,8 @@ static void refuse(struct daemon *daemon, const struct command_transaction *comm
         log_write(LOG_LEVEL_WARNING, "copies_wait", NULL, 0, "nothing is copied forward, and what JetStream takes no letter of is not tried later but waits: %s", trouble);
     }
     daemon->spoilt = false;
-    daemon->copied = false;
+    daemon->copies.end_count = 0;
+    daemon_again_end(daemon, false);
     daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){.number = command->number, .result = TRANSACTION_ABORTED};
 }
 
@@ -115,19 +94,23 @@ void daemon_transaction_try_end(struct daemon *daemon)
     daemon->spoilt = false;
 }
 
-void daemon_transaction_note(struct daemon *daemon, const struct in_flight_item *item)
+void daemon_transaction_note(struct daemon *daemon, struct in_flight_item *item)
 {
     if (daemon->settling_count == daemon->settling_capacity) {
         daemon->settling_capacity = daemon->settling_capacity == 0 ? 1024 : daemon->settling_capacity * 2;
         daemon->settling = memory_resize(daemon->settling, daemon->settling_capacity, sizeof(*daemon->settling));
     }
     daemon->settling[daemon->settling_count++] = *item;
+    item->told = NULL;
 }
 
 static void settle(struct daemon *daemon, bool committed)
 {
-    for (size_t i = 0; i < daemon->settling_count && committed; i++) {
-        daemon_intake_delivered(daemon, &daemon->settling[i]);
+    for (size_t i = 0; i < daemon->settling_count; i++) {
+        if (committed) {
+            daemon_outcomes_settled(daemon, &daemon->settling[i]);
+        }
+        free(daemon->settling[i].told);
     }
     daemon->settling_count = 0;
 }
@@ -142,31 +125,55 @@ static void tell(struct daemon *daemon, const struct sink_transaction_result *re
 
 static void hand_over(struct daemon *daemon, const struct sink_transaction_result *result)
 {
-    bool copied = daemon->copied;
-    daemon->copied = false;
+    size_t ends = result->committed ? daemon->copies.end_count : 0;
+    daemon->copies.end_count = 0; /* they stay where they are until the step */
     daemon->end_at_ms = TIME_NEVER;
-    daemon->copied_end = (struct copied_end){daemon->copied_slot, daemon->copied_epoch, result->copied_end};
-    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
-        (struct input_transaction){daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, &daemon->copied_end,
-                                   result->committed && copied};
+    daemon_again_end(daemon, result->committed);
+    daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){
+        daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, daemon->copies.ends, ends};
 }
 
-/* Its copies are there and nobody said where: below the high watermark of now. */
-static void find_end(struct daemon *daemon)
+/* The end of each slot's copies as the sink knows it: -1, nobody said. */
+static void take_ends(struct daemon *daemon, const struct sink_transaction_result *result)
 {
-    const struct partition *partition = partitions_at(&daemon->partitions, daemon->copied_slot);
-    struct error error;
-    if (daemon->now.mono.ms < daemon->end_at_ms) {
-        return;
+    for (size_t i = 0; i < daemon->copies.end_count; i++) {
+        struct copied_end *end = &daemon->copies.ends[i];
+        const struct partition *partition = partitions_at(&daemon->partitions, end->slot);
+        for (size_t c = 0; c < result->copied_count && partition != NULL && partition->epoch == end->epoch; c++) {
+            const struct sink_copied *copied = &result->copied[c];
+            if (copied->partition == partition->number && strcmp(copied->topic, partition->topic) == 0) {
+                end->end = copied->end;
+            }
+        }
     }
-    if (partition == NULL || partition->epoch != daemon->copied_epoch || /* lost meanwhile: the core does not need it */
-        source_high(daemon->source, partition->topic, partition->number, END_ASK_MS, &daemon->result.copied_end, &error)) {
+}
+
+/* Copies are there and nobody said where: below the high watermark of now. What was lost meanwhile the core does not need. False: no answer. */
+static bool ask_end(struct daemon *daemon, struct copied_end *end, struct error *error)
+{
+    const struct partition *partition = partitions_at(&daemon->partitions, end->slot);
+    if (partition == NULL || partition->epoch != end->epoch) {
+        end->end = 0;
+        return true;
+    }
+    return source_high(daemon->source, partition->topic, partition->number, END_ASK_MS, &end->end, error);
+}
+
+static void find_ends(struct daemon *daemon)
+{
+    struct error error = {0};
+    bool known = daemon->now.mono.ms >= daemon->end_at_ms;
+    for (size_t i = 0; i < daemon->copies.end_count && known; i++) {
+        struct copied_end *end = &daemon->copies.ends[i];
+        known = end->end >= 0 || ask_end(daemon, end, &error);
+    }
+    if (known) {
         hand_over(daemon, &daemon->result);
-        return;
+    } else if (daemon->now.mono.ms >= daemon->end_at_ms) {
+        log_write(LOG_LEVEL_WARNING, "transaction_end_unknown", NULL, 0,
+                  "copies were written and the broker did not say where: %s; nothing leaves until that is known, it is asked again", error.text);
+        daemon->end_at_ms = daemon->now.mono.ms + END_ASK_MS + END_AGAIN_MS; /* `now` is of before the question */
     }
-    log_write(LOG_LEVEL_WARNING, "transaction_end_unknown", LOG_FIELDS(LOG_TEXT("topic", partition->topic)),
-              "copies were written and the broker did not say where: %s; nothing leaves until that is known, it is asked again", error.text);
-    daemon->end_at_ms = daemon->now.mono.ms + END_ASK_MS + END_AGAIN_MS; /* `now` is of before the question */
 }
 
 int64_t daemon_transaction_deadline(const struct daemon *daemon)
@@ -179,7 +186,7 @@ void daemon_transaction_take(struct daemon *daemon)
 {
     struct sink_transaction_result result;
     if (daemon->end_at_ms != TIME_NEVER) {
-        find_end(daemon);
+        find_ends(daemon);
         return;
     }
     if (!sink_transaction_poll(daemon->sink, &result)) {
@@ -193,11 +200,12 @@ void daemon_transaction_take(struct daemon *daemon)
         daemon->sink_full = false;
         daemon_input(daemon, INPUT_SINK_ROOM, NULL);
     }
-    if (result.committed && daemon->copied && result.copied_end < 0) {
-        daemon->result = result;
-        daemon->end_at_ms = daemon->now.mono.ms;
-        find_end(daemon);
+    if (!result.committed) {
+        hand_over(daemon, &result);
         return;
     }
-    hand_over(daemon, &result);
+    take_ends(daemon, &result);
+    daemon->result = result;
+    daemon->end_at_ms = daemon->now.mono.ms;
+    find_ends(daemon);
 }

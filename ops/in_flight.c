@@ -37,6 +37,8 @@ struct in_flight_item *in_flight_take(struct in_flight *in_flight)
 
 void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item)
 {
+    free(item->told);
+    item->told = NULL;
     item->next = in_flight->free;
     in_flight->free = item;
     in_flight->count--;

@@ -13,6 +13,24 @@
 
 #include "scheduler/core.h"
 
+/* What became of an item that was not sent anywhere. */
+enum in_flight_end {
+    IN_FLIGHT_LEAVES,  /* it was: to its target, or as a letter */
+    IN_FLIGHT_DROPPED, /* too late (late: drop) */
+    IN_FLIGHT_SKIPPED, /* an occurrence that has passed (misfire: skip) */
+};
+
+/* What history tells of an item, when it is final: its id and target. */
+struct in_flight_told {
+    int64_t offset; /* of the record that a person wrote */
+    int64_t target_offset;
+    int32_t target_partition;
+    bool finished; /* of a recurrence: no occurrence follows */
+    uint16_t id_length;
+    uint16_t target_length;
+    uint8_t bytes[]; /* the id, then the target's name */
+};
+
 struct in_flight_item {
     struct in_flight_item *next; /* while free */
     slot_index slot;
@@ -22,6 +40,10 @@ struct in_flight_item {
     bool refused;   /* as_letter: at reading; else at delivery, by the target */
     uint8_t reason; /* as_letter: enum letter_reason */
     bool parked;    /* as_letter: at once */
+    uint8_t end;    /* enum in_flight_end */
+    bool again;     /* the record goes on as a re-append when this is done with: INPUT_DELIVERED says so */
+    enum copy_why why;           /* of `again` */
+    struct in_flight_told *told; /* owned; NULL: nobody would hear of it */
     size_t source_index;
     uint64_t sequence;
     int64_t due_ms;
@@ -51,7 +73,7 @@ struct in_flight {
 /* A record to fill in. Never NULL. O(1). */
 struct in_flight_item *in_flight_take(struct in_flight *in_flight);
 
-/* Gives it back. */
+/* Gives it back, with what it owns. */
 void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item);
 
 /* Remembers why a delivery failed; an older one may be forgotten for it. An empty text is not remembered. reason: static, or NULL. O(1). */

@@ -50,6 +50,18 @@ const struct retry_policy *letter_options_retry(const struct config *config, str
     return target == NULL ? &retry_default : &target->retry;
 }
 
+/* As it is, it is not to go to its target: nobody wants it any more, or its schedule has to be mended first; or it has been there. */
+static bool needs_a_person(enum letter_reason reason)
+{
+    return reason == LETTER_REASON_EXPIRED || reason == LETTER_REASON_LATE || reason == LETTER_REASON_BAD_SCHEDULE || reason == LETTER_REASON_NOT_REAPPENDED;
+}
+
+enum letter_state letter_options_state(const struct config *config, const struct letter *letter)
+{
+    bool parked = letter->target.data == NULL || needs_a_person(letter->reason) || retry_spent(letter_options_retry(config, letter->target), 1);
+    return parked ? LETTER_PARKED : LETTER_WAITING;
+}
+
 static bool is_topic(const char *name, struct span topic)
 {
     return name != NULL && span_equal(span_of_text(name), topic);

@@ -36,6 +36,19 @@ enum metrics_id {
     METRIC_TRANSACTIONS,          /* counter {result} */
     METRIC_TRANSACTION_SECONDS,   /* histogram */
     METRIC_REAPPENDED,            /* counter {why} */
+    METRIC_CANCELLED,             /* counter {source} */
+    METRIC_REPLACED,              /* counter {source} */
+    METRIC_REJECTED,              /* counter {source, reason} */
+    METRIC_TOO_LATE,              /* counter {action} */
+    METRIC_NOT_FOUND,             /* counter {source} */
+    METRIC_SKIPPED,               /* counter {source, why} */
+    METRIC_DROPPED_LATE,          /* counter {source} */
+    METRIC_STEERED,               /* counter {result} */
+    METRIC_LANES_PAUSED,          /* gauge {target} */
+    METRIC_DEDUPE_IDS,            /* gauge {source} */
+    METRIC_DEDUPE_FORGOTTEN,      /* counter, set */
+    METRIC_HISTORY,               /* counter, set */
+    METRIC_HISTORY_DROPPED,       /* counter, set */
     METRIC_LETTERS,               /* counter {target, reason} */
     METRIC_LETTER_FAILURES,       /* counter {result} */
     METRIC_DEAD_LETTERS,          /* gauge {state} */
@@ -79,6 +92,10 @@ enum metrics_label {
     METRICS_LABEL_TIER,      /* fixed: enum metrics_tier */
     METRICS_LABEL_RESULT,    /* fixed: enum metrics_result */
     METRICS_LABEL_WHY,       /* fixed: enum metrics_why */
+    METRICS_LABEL_REJECTION, /* fixed: enum metrics_rejection; shown as "reason" */
+    METRICS_LABEL_ACTION,    /* fixed: enum metrics_action */
+    METRICS_LABEL_SKIP,      /* fixed: enum metrics_skip; shown as "why" */
+    METRICS_LABEL_STEER,     /* fixed: enum steering_result; shown as "result" */
     METRICS_LABEL_LETTER,    /* fixed: enum metrics_letter; shown as "result" */
     METRICS_LABEL_STATE,     /* fixed: enum metrics_state */
     METRICS_LABEL_REDELIVERY, /* fixed: enum metrics_redelivery; shown as "result" */
@@ -92,7 +109,10 @@ enum metrics_label {
 
 enum metrics_tier { METRICS_TIER_MEMORY, METRICS_TIER_DISK };
 enum metrics_result { METRICS_RESULT_OK, METRICS_RESULT_FAILED };
-enum metrics_why { METRICS_WHY_COPY, METRICS_WHY_LETTER };
+enum metrics_why { METRICS_WHY_COPY, METRICS_WHY_LETTER, METRICS_WHY_NEXT, METRICS_WHY_DECIDED, METRICS_WHY_MOVED, METRICS_WHY_PAUSED };
+enum metrics_rejection { METRICS_REJECTION_EXISTS, METRICS_REJECTION_DUPLICATE, METRICS_REJECTION_DROPPED };
+enum metrics_action { METRICS_ACTION_CANCEL, METRICS_ACTION_REPLACE };
+enum metrics_skip { METRICS_SKIP_MISFIRE, METRICS_SKIP_ENDED };
 enum metrics_letter { METRICS_LETTER_FULL, METRICS_LETTER_UNAVAILABLE, METRICS_LETTER_REFUSED };
 enum metrics_state { METRICS_STATE_WAITING, METRICS_STATE_PARKED };
 enum metrics_redelivery {

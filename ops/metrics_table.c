@@ -2,6 +2,8 @@
  * `metrics_set` where it happens. */
 #include "ops/metrics_table.h"
 
+#include "ops/steering.h"
+
 static const double lateness_bounds[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5,
                                          1,     2.5,   5,     10,   30,   60,   300, 900,  3600};
 static const double duration_bounds[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
@@ -60,6 +62,32 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "Time from ordering a transaction's end to knowing it."},
     [METRIC_REAPPENDED] = {"tarry_reappended_total", COUNTER, {METRICS_LABEL_WHY, NONE}, NULL, false,
         "Records written again to the end of their own partition; those of an aborted transaction count too."},
+    [METRIC_CANCELLED] = {"tarry_cancelled_total", COUNTER, {SOURCE, NONE}, NULL, false,
+        "Events that a cancel ended before they left."},
+    [METRIC_REPLACED] = {"tarry_replaced_total", COUNTER, {SOURCE, NONE}, NULL, false,
+        "Events that a later record of their id replaced before they left."},
+    [METRIC_REJECTED] = {"tarry_rejected_total", COUNTER, {SOURCE, METRICS_LABEL_REJECTION}, NULL, false,
+        "Records that were read and let fall by a rule that their producer or the source asked for."},
+    [METRIC_TOO_LATE] = {"tarry_too_late_total", COUNTER, {METRICS_LABEL_ACTION, NONE}, NULL, false,
+        "Cancels and replacements that found their event's delivery under way, and it went out."},
+    [METRIC_NOT_FOUND] = {"tarry_not_found_total", COUNTER, {SOURCE, NONE}, NULL, false,
+        "Cancels whose id nothing pending had."},
+    [METRIC_SKIPPED] = {"tarry_skipped_total", COUNTER, {SOURCE, METRICS_LABEL_SKIP}, NULL, false,
+        "Occurrences of schedules that are not to come."},
+    [METRIC_DROPPED_LATE] = {"tarry_dropped_late_total", COUNTER, {SOURCE, NONE}, NULL, false,
+        "Events let fall as they were later than max_lateness (late: drop)."},
+    [METRIC_STEERED] = {"tarry_steered_total", COUNTER, {METRICS_LABEL_STEER, NONE}, NULL, false,
+        "Wishes of people for one schedule (move, run now, pause, resume) that were answered."},
+    [METRIC_LANES_PAUSED] = {"tarry_lanes_paused", GAUGE, {TARGET, NONE}, NULL, false,
+        "Partitions in which the lane stands still because a person paused it."},
+    [METRIC_DEDUPE_IDS] = {"tarry_dedupe_ids", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Ids kept in memory for the source's dedupe; 1,000,000 of all sources are the most."},
+    [METRIC_DEDUPE_FORGOTTEN] = {"tarry_dedupe_forgotten_total", COUNTER, {NONE, NONE}, NULL, false,
+        "Ids that dedupe had no room for any more, in the partitions held now: a duplicate of theirs passes."},
+    [METRIC_HISTORY] = {"tarry_history_total", COUNTER, {NONE, NONE}, NULL, false,
+        "Outcomes that history.topic has."},
+    [METRIC_HISTORY_DROPPED] = {"tarry_history_dropped_total", COUNTER, {NONE, NONE}, NULL, false,
+        "Outcomes that were not written to history.topic: there was no room, or the brokers did not take them in time."},
     [METRIC_LETTERS] = {"tarry_letters_total", COUNTER, {TARGET, METRICS_LABEL_REASON}, NULL, true,
         "Dead letters that JetStream keeps, made of records that this instance refused or could not deliver."},
     [METRIC_LETTER_FAILURES] = {"tarry_letter_failures_total", COUNTER, {METRICS_LABEL_LETTER, NONE}, NULL, false,
@@ -132,7 +160,15 @@ struct label_row {
 
 static const char *const tier_values[] = {[METRICS_TIER_MEMORY] = "memory", [METRICS_TIER_DISK] = "disk"};
 static const char *const result_values[] = {[METRICS_RESULT_OK] = "ok", [METRICS_RESULT_FAILED] = "failed"};
-static const char *const why_values[] = {[METRICS_WHY_COPY] = "copy", [METRICS_WHY_LETTER] = "letter"};
+static const char *const why_values[] = {[METRICS_WHY_COPY] = "copy", [METRICS_WHY_LETTER] = "letter",
+                                         [METRICS_WHY_NEXT] = "next", [METRICS_WHY_DECIDED] = "decided",
+                                         [METRICS_WHY_MOVED] = "moved", [METRICS_WHY_PAUSED] = "paused"};
+static const char *const rejection_values[] = {[METRICS_REJECTION_EXISTS] = "exists", [METRICS_REJECTION_DUPLICATE] = "duplicate",
+                                               [METRICS_REJECTION_DROPPED] = "dropped"};
+static const char *const action_values[] = {[METRICS_ACTION_CANCEL] = "cancel", [METRICS_ACTION_REPLACE] = "replace"};
+static const char *const skip_values[] = {[METRICS_SKIP_MISFIRE] = "misfire", [METRICS_SKIP_ENDED] = "ended"};
+static const char *const steer_values[] = {[STEERING_DONE] = "done", [STEERING_NOT_FOUND] = "not_found", [STEERING_TOO_LATE] = "too_late",
+                                           [STEERING_NOT_HERE] = "not_here", [STEERING_FAILED] = "failed", [STEERING_TIMEOUT] = "timeout"};
 static const char *const letter_values[] = {
     [METRICS_LETTER_FULL] = "full", [METRICS_LETTER_UNAVAILABLE] = "unavailable", [METRICS_LETTER_REFUSED] = "refused"};
 static const char *const state_values[] = {[METRICS_STATE_WAITING] = "waiting", [METRICS_STATE_PARKED] = "parked"};
@@ -158,12 +194,18 @@ static const char *const version_values[] = {TARRY_VERSION};
 static const struct label_row label_rows[METRICS_LABELS] = {
     [METRICS_LABEL_NONE] = {"", "", NULL, 0},
     [METRICS_LABEL_SOURCE] = {"source", "an input topic, as configured", NULL, 0},
-    [METRICS_LABEL_TARGET] = {"target", "a lane: a name of `targets`, `default` or `_refused`", NULL, 0},
+    [METRICS_LABEL_TARGET] = {"target", "a lane: a name of `targets`, `default`, `_refused` or `_undecided` (what is decided when all of its partition is read)", NULL, 0},
     [METRICS_LABEL_REASON] = {"reason", "why a record failed: the reason of its dead letter", NULL, 0},
     [METRICS_LABEL_FAILURE] = {"reason", "the class of the failure", NULL, 0},
     [METRICS_LABEL_TIER] = {"tier", "", FIXED(tier_values)},
     [METRICS_LABEL_RESULT] = {"result", "", FIXED(result_values)},
-    [METRICS_LABEL_WHY] = {"why", "`copy`: copied forward (docs/operating.md); `letter`: to be tried later, as JetStream did not take its letter", FIXED(why_values)},
+    [METRICS_LABEL_WHY] = {"why", "`copy`: copied forward (docs/operating.md); `letter`: to be tried later, as JetStream did not take its letter; `next`: the next "
+                           "occurrence of a schedule; `decided`: what was undecided; `moved`, `paused`: by a person", FIXED(why_values)},
+    [METRICS_LABEL_REJECTION] = {"reason", "`exists`: tarry-if-exists: reject, and its id was pending; `duplicate`: within dedupe; `dropped`: a newer control "
+                                 "of its id was read before it was decided", FIXED(rejection_values)},
+    [METRICS_LABEL_ACTION] = {"action", "", FIXED(action_values)},
+    [METRICS_LABEL_SKIP] = {"why", "`misfire`: it had passed (misfire: skip); `ended`: its schedule was cancelled or replaced", FIXED(skip_values)},
+    [METRICS_LABEL_STEER] = {"result", "`not_here`: another instance has its partition; `too_late`: its delivery was under way", FIXED(steer_values)},
     [METRICS_LABEL_LETTER] = {"result", "`full`: the stream is at its limit; `unavailable`: no server, no answer, no stream", FIXED(letter_values)},
     [METRICS_LABEL_STATE] = {"state", "`waiting`: for its redelivery; `parked`: for a person", FIXED(state_values)},
     [METRICS_LABEL_REDELIVERY] = {"result", "`retried`: failed, has a next one; `failed`: was its last; `postponed`: the target had an outage, not counted as one",

@@ -30,6 +30,7 @@ struct partition {
     slot_index slot;
     uint32_t epoch;
     bool gained;         /* the core has it */
+    bool has_ids;        /* the store may have rows with ids of it */
     bool restart;        /* DRAINING: start over when nothing is pending */
     bool start_over;     /* OPENING: by order, as if nothing had been known */
     int64_t retry_at_ms; /* OPENING: next attempt, monotonic */

@@ -59,7 +59,7 @@ THIRD_PARTY = {
     "yaml.h": ["ops/yaml_tree.c"],
     "cjson/*": ["ops/json.c", "ops/config_schema.c", "dlq/letter_json*.c", "dlq/mailer_answer.c", "dlq/jobs*.c", "cli/dlq_job.c"],
     "microhttpd.h": ["ops/http*.c"],
-    "xxhash.h": ["bridge/decode_fingerprint.c", "bridge/sink_topic.c", "dlq/letter*.c", "dlq/mailer_large.c", "dlq/reader_get.c"],
+    "xxhash.h": ["bridge/decode_fingerprint.c", "bridge/decode_spread.c", "bridge/sink_topic.c", "dlq/letter*.c", "dlq/mailer_large.c", "dlq/reader_get.c", "ops/history.c", "ops/daemon_ids.c"],
     "zlib.h": ["bridge/source_record.c"],
     "cmocka.h": [],
 }

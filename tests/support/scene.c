@@ -131,7 +131,7 @@ void scene_configure_for(struct scene *scene, const struct scene_options *option
     buffer_add_format(&text, "}\ndlq: {stream: %s, parked_stream: %s, subject_prefix: %s, max_bytes: 64MiB", scene->dlq_stream,
                       scene->parked_stream, scene->subject_prefix);
     add_optional(&text, scene, ", ", options->dlq, "");
-    buffer_add_format(&text, "}\nsources:\n  - {topic: %s, dialects: [tarry], default_target: ", scene->in);
+    buffer_add_format(&text, "}\nsources:\n  - {topic: %s, default_target: ", scene->in);
     add_piece(&text, scene, options->default_target == NULL ? "@-out" : options->default_target);
     add_optional(&text, scene, ", ", options->source, "");
     buffer_add_text(&text, "}\n");
@@ -206,6 +206,7 @@ struct scene *scene_open(const char *name, const struct scene_options *options)
     scene->log_path = temp_path(scene->folder, "tarry.log");
     scene->http_port = http_free_port();
     scene->ledger = ledger_new();
+    scene->clock = options->own_clock ? shifted_clock_new(scene->folder) : NULL;
     make_topics(scene, options);
     scene->producer = kafka_client_producer_open(scene->bootstrap, NULL);
     scene_configure(scene, options);
@@ -233,6 +234,7 @@ void scene_close(struct scene *scene)
     kafka_client_reader_close(scene->reader);
     kafka_client_records_free(&scene->outputs);
     ledger_free(scene->ledger);
+    shifted_clock_free(scene->clock);
     temp_remove(scene->folder);
     free(scene->store_path);
     free(scene->config_path);
@@ -245,7 +247,7 @@ void scene_close(struct scene *scene)
 void scene_launch(struct scene *scene, const char *extra_argument)
 {
     tarry_process_free(scene->process);
-    scene->process = tarry_process_start(scene->config_path, scene->log_path, scene->http_port, extra_argument);
+    scene->process = tarry_process_start_with(scene->config_path, scene->log_path, scene->http_port, extra_argument, scene->clock);
 }
 
 void scene_start(struct scene *scene)

@@ -44,13 +44,21 @@ static void test_defaults(void **state)
     assert_int_equal(config->source_count, 1);
     const struct config_source *source = &config->sources[0];
     assert_string_equal(source->topic, "in");
-    assert_int_equal(source->dialects, CONFIG_DIALECT_TARRY);
+    assert_int_equal(source->dialects.count, 1);
+    assert_string_equal(source->dialects.items[0], "tarry");
     assert_false(source->envelope);
     assert_int_equal(source->envelope_out, CONFIG_ENVELOPE_OUT_PAYLOAD);
     assert_string_equal(source->default_target, "out");
     assert_int_equal(source->default_delay_ms, -1);
     assert_int_equal(source->max_delay_ms, INT64_C(366) * 86400000);
-    assert_int_equal(source->late, CONFIG_LATE_FIRE);
+    assert_int_equal(source->late, FIRING_LATE_FIRE);
+    assert_int_equal(source->max_lateness_ms, -1);
+    assert_int_equal(source->dedupe_ms, 0);
+    assert_int_equal(source->misfire, MISFIRE_ONCE);
+    assert_int_equal(source->misfire_after_ms, 60000);
+    assert_int_equal(source->spread_ms, 0);
+    assert_int_equal(config->dialect_count, 0);
+    assert_null(config->history_topic);
     assert_int_equal(source->output_headers, OUTPUT_HEADERS_TARRY);
     assert_string_equal(config_source_field(source, "payload"), "payload");
     config_free(config);
@@ -84,15 +92,42 @@ static void test_every_default_is_legal(void **state)
                 {"instance: i\nkafka: {bootstrap.servers: b}\nsources: [{topic: in, default_target: out, ", "}]\n"},
             [CONFIG_SECTION_TARGET] = {CONFIG_TEXT_LEAST "targets: [{name: n, match: m, ", "}]\n"},
             [CONFIG_SECTION_NACK] = {CONFIG_TEXT_LEAST "nack: [{match: m, ", "}]\n"},
+            [CONFIG_SECTION_DIALECT] = {"instance: i\nkafka: {bootstrap.servers: b}\nsources: [{topic: in, default_target: out, dialects: [own]}]\n"
+                                        "dialects: {own: {headers: {X: delay}, ",
+                                        "}}\n"},
         };
         char text[1024];
         char value[128];
         char nested[256];
-        snprintf(value, sizeof value, keys[i].type == CONFIG_TYPE_CHOICES ? "[%s]" : "\"%s\"", keys[i].fallback);
+        snprintf(value, sizeof value, keys[i].type == CONFIG_TYPE_NAMES ? "[%s]" : "\"%s\"", keys[i].fallback);
         nest(keys[i].path, value, nested, sizeof nested);
         snprintf(text, sizeof text, "%s%s%s", around[keys[i].section][0], nested, around[keys[i].section][1]);
         config_free(config_text_good(text));
     }
+}
+
+static void assert_schedule_keys(const struct config *config)
+{
+    const struct config_source *source = &config->sources[0];
+    assert_int_equal(source->late, FIRING_LATE_DROP);
+    assert_int_equal(source->max_lateness_ms, 7200000);
+    assert_int_equal(source->dedupe_ms, 3600000);
+    assert_int_equal(source->misfire, MISFIRE_SKIP);
+    assert_int_equal(source->misfire_after_ms, 90000);
+    assert_int_equal(source->spread_ms, 30000);
+    assert_int_equal(config->sources[1].dialects.count, 3);
+    assert_true(config_source_speaks(&config->sources[1], "mine"));
+    assert_false(config_source_speaks(&config->sources[1], "min"));
+    assert_int_equal(config->sources[1].output_headers, OUTPUT_HEADERS_ETF1);
+    assert_int_equal(config->dialect_count, 1);
+    assert_string_equal(config->dialects[0].name, "mine");
+    assert_int_equal(config->dialects[0].headers.count, 2);
+    assert_string_equal(config->dialects[0].headers.items[0].value, "delay_ms");
+    assert_true(config->dialects[0].id_from_key);
+    assert_true(config->dialects[0].null_is_cancel);
+    assert_string_equal(config->history_topic, "h.istory");
+    assert_int_equal(config->targets[0].rate_per_s, 100);
+    assert_int_equal(config->targets[1].rate_per_s, 0);
 }
 
 static void test_everything_given(void **state)
@@ -107,10 +142,12 @@ static void test_everything_given(void **state)
                          "sources:\n"
                          "  - topic: in\n    dialects: []\n    envelope: true\n    envelope_out: whole\n    fields: "
                          "{deliver_at: delayUntil}\n"
-                         "    routes: {A: a, B.c: b}\n    default_delay: 1s\n    max_delay: 2d\n    late: fire\n    "
+                         "    routes: {A: a, B.c: b}\n    default_delay: 1s\n    max_delay: 2d\n    late: drop\n    max_lateness: 2h\n"
+                         "    dedupe: 1h\n    misfire: skip\n    misfire_after: 90s\n    spread: 30s\n    "
                          "output_headers: none\n"
-                         "  - {topic: in2, default_target: in}\n"
-                         "targets:\n  - {name: o, match: 'orders.*', max_in_flight: 7}\n  - {name: all, match: '*'}\n"
+                         "  - {topic: in2, default_target: in, dialects: [tarry, mine, etf1], output_headers: etf1}\n"
+                         "dialects: {mine: {headers: {X-Delay: delay_ms, X-Id: id}, id_from_key: true, null_is_cancel: true}}\nhistory: {topic: h.istory}\n"
+                         "targets:\n  - {name: o, match: 'orders.*', max_in_flight: 7, rate: 6000/m}\n  - {name: all, match: '*'}\n"
                          "unknown_topic_grace: 0s\nmemory: {entries: 10000, unwritten: 1MiB}\n"
                          "http: {listen: '[::1]:0'}\nlog: {level: error, format: json}\nshutdown_timeout: 1m\n");
     assert_string_equal(config->advertise, "host.example:7411");
@@ -121,7 +158,7 @@ static void test_everything_given(void **state)
     assert_int_equal(config->copy_forward_span, 1000);
     assert_int_equal(config->copy_forward_retention_percent, 90);
     const struct config_source *source = &config->sources[0];
-    assert_int_equal(source->dialects, 0);
+    assert_int_equal(source->dialects.count, 0);
     assert_true(source->envelope);
     assert_int_equal(source->envelope_out, CONFIG_ENVELOPE_OUT_WHOLE);
     assert_string_equal(config_source_field(source, "deliver_at"), "delayUntil");
@@ -131,6 +168,7 @@ static void test_everything_given(void **state)
     assert_string_equal(source->routes.items[1].value, "b");
     assert_int_equal(source->default_delay_ms, 1000);
     assert_int_equal(source->output_headers, OUTPUT_HEADERS_NONE);
+    assert_schedule_keys(config);
     assert_int_equal(config->target_count, 2);
     assert_int_equal(config->targets[0].max_in_flight, 7);
     assert_int_equal(config->targets[1].max_in_flight, 10000);
@@ -191,8 +229,8 @@ static void test_bad_keys_and_values(void **state)
         {"copy_forward: {retention_percent: 91}\n", "tarry.yaml:4:35", "out of range (number, 10 to 90)"},
         {"copy_forward: {retention_percent: 9}\n", "tarry.yaml:4:35", "out of range (number, 10 to 90)"},
         {"copy_forward: {retention_percent: 50%}\n", "tarry.yaml:4:35", "whole number"},
-        {"history: {topic: x}\n", "tarry.yaml:4:1", "unknown key"},
-        {"targets: [{name: a, match: b, rate: 5/s}]\n", "tarry.yaml:4:31", "targets[0].rate: unknown key"},
+        {"history: {topic: 'a b'}\n", "tarry.yaml:4:18", "not a topic"},
+        {"targets: [{name: a, match: b, rate: 90/m}]\n", "tarry.yaml:4:37", "targets[0].rate: '90/m' is not a rate"},
         {"targets: [{name: a, match: b, send_timeout: 1s}]\n", "tarry.yaml:4:31", "message.timeout.ms"},
         {"targets: [{match: b}]\n", "tarry.yaml:4:11", "targets[0].name: missing"},
         {"targets: [{name: default, match: b}]\n", "tarry.yaml:4:18", "name of tarry's own"},
@@ -244,14 +282,15 @@ static void test_bad_sources(void **state)
         {"topic: in, default_target: out, envelope: yes", "tarry.yaml:3:47", "neither true nor false"},
         {"topic: in, default_target: out, dialects: []", "tarry.yaml:3:37", "no record could be understood"},
         {"topic: in, default_target: out, dialects: tarry", "tarry.yaml:3:47", "a list, as [tarry]"},
-        {"topic: in, default_target: out, dialects: [etf1]", "tarry.yaml:3:48", "the only value is tarry"},
+        {"topic: in, default_target: out, dialects: [etf]", "tarry.yaml:3:37", "'etf' is neither tarry, etf1, karafka, rabbitmq, rocketmq, activemq nor a name under the key dialects; did you mean etf1?"},
         {"topic: in, default_target: out, dialects: [[tarry]]", "tarry.yaml:3:48", "plain words"},
-        {"topic: in, default_target: out, late: drop", "tarry.yaml:3:43", "the only value is fire"},
+        {"topic: in, default_target: out, late: never", "tarry.yaml:3:43", "is none of fire|letter|drop"},
         {"topic: in, default_target: out, max_delay: 1h, default_delay: 2h", "tarry.yaml:3:52",
          "longer than max_delay"},
         {"topic: in, default_target: out, max_delay: 36526d", "tarry.yaml:3:48", "out of range"},
         {"topic: in, default_target: out, refused_topic: in", "tarry.yaml:3:37", "becomes a dead letter in JetStream"},
-        {"topic: in, default_target: out, dedupe: 1h", "tarry.yaml:3:37", "does not look for duplicates"},
+        {"topic: in, default_target: out, late: drop", "tarry.yaml:3:37", "how late is too late? Give max_lateness"},
+        {"topic: in, default_target: out, dialects: [tarry, tarry]", "tarry.yaml:3:37", "'tarry' stands in it twice"},
         {"topic: in, default_target: out}, {topic: in, default_target: out", "tarry.yaml:3:39", "is sources[0] too"},
     };
     (void)state;

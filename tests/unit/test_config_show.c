@@ -24,9 +24,10 @@
     "store: {max_size: 10TB}\ndelivery: exactly_once\ntransaction_timeout: 5s\ncopy_forward: {span: 5000}\n"           \
     "sources:\n  - {topic: in, dialects: [], envelope: true, envelope_out: whole, "                                    \
     "fields: {deliver_at: 'delay until'}, routes: {'A: b': a, '': c}, default_delay: 1s}\n  - {topic: in2, "           \
-    "default_target: in}\n"                                                                                            \
+    "default_target: in, dialects: [tarry, mine], late: letter, max_lateness: 1h, spread: 5s}\n"                       \
+    "dialects: {mine: {headers: {'X Delay: 1': delay_s, X-Id: id}, null_is_cancel: true}}\nhistory: {topic: h}\n"                                                                                            \
     "nats: {url: 'nats://n:1', tls: {ca_file: /ca}}\ndlq: {subject_prefix: pay}\nnack: [{match: '*.DLT', family: spring}]\n"           \
-    "targets:\n  - {name: o, match: 'orders.*', retry: {factor: 1.25}}\n  - {name: all, match: '*'}\nlog: {level: error}\n"
+    "targets:\n  - {name: o, match: 'orders.*', rate: 300/m, retry: {factor: 1.25}}\n  - {name: all, match: '*'}\nlog: {level: error}\n"
 
 static char *show(const struct config *config, bool effective)
 {
@@ -183,7 +184,7 @@ static void test_the_schema_knows_every_key(void **state)
         const char *section = config_table_section_name(keys[i].section);
         const cJSON *map = schema;
         if (section != NULL) {
-            map = cJSON_GetObjectItemCaseSensitive(schema_of(schema, section), "items");
+            map = cJSON_GetObjectItemCaseSensitive(schema_of(schema, section), config_table_named(keys[i].section) ? "additionalProperties" : "items");
         }
         const cJSON *key = schema_of(map, keys[i].path);
         assert_non_null(key);

@@ -40,6 +40,28 @@ static void test_durations_are_exact(void **state)
     }
 }
 
+static void test_rates(void **state)
+{
+    static const struct number good[] = {{"5000", 5000}, {"5000/s", 5000}, {"300/m", 5}, {"60/m", 1}, {"3600/h", 1}, {"18000000/h", 5000}, {"0", 0}};
+    static const char *const bad[] = {"",      "/s",   "5/",   "5/d",  "5 /s", "5/s ", "5s",    "1.5/s",
+                                      "90/m", "1/m", "1/h", "-5/s", "05",   "5/S",  "5//s", "9223372036854775808/s"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        int64_t value = -1;
+        assert_true(config_value_rate(good[i].text, &value, NULL));
+        assert_int_equal(value, good[i].value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int64_t value = -7;
+        struct error error = {0};
+        if (config_value_rate(bad[i], &value, &error)) {
+            fail_msg("'%s' was taken for %lld a second", bad[i], (long long)value);
+        }
+        assert_int_equal(value, -7);
+        assert_non_null(strstr(error.text, "300/m"));
+    }
+}
+
 static void test_other_durations_are_refused(void **state)
 {
     static const char *const bad[] = {
@@ -282,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_durations_are_exact),
+        cmocka_unit_test(test_rates),
         cmocka_unit_test(test_other_durations_are_refused),
         cmocka_unit_test(test_durations_round_trip),
         cmocka_unit_test(test_sizes_are_exact),

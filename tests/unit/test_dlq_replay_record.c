@@ -9,10 +9,12 @@
 
 #include "cli/dlq_replay_record.h"
 
+static const char *const tarry[] = {"tarry"};
+
 static struct config_source sources[] = {
-    {.topic = "envelopes", .dialects = CONFIG_DIALECT_TARRY, .envelope = true},
-    {.topic = "first", .dialects = CONFIG_DIALECT_TARRY},
-    {.topic = "second", .dialects = CONFIG_DIALECT_TARRY},
+    {.topic = "envelopes", .dialects = {tarry, 1}, .envelope = true},
+    {.topic = "first", .dialects = {tarry, 1}},
+    {.topic = "second", .dialects = {tarry, 1}},
 };
 
 static struct letter letter_of(const char *target, const char *origin)
