@@ -194,7 +194,7 @@ static void extend_windows(struct core *core, struct now now)
 
 static bool is_in_flight(const struct core *core, const struct slot *slot)
 {
-    bool in_flight = slot->commit_under_way || transaction_holds(core, slot);
+    bool in_flight = slot->commit_under_way || transaction_holds(core, slot) || postpone_is_owed(core, slot);
     for (uint16_t lane = 0; lane < slot->queue_count && !in_flight; lane++) {
         in_flight = slot->queues[lane] != NULL && slot->queues[lane]->taken.sent > 0;
     }

@@ -79,22 +79,32 @@ static void copy(struct core *core, struct slot *slot, struct queue *queue, uint
 }
 
 /* At least once what is acknowledged leaves the head at once: so the frontier can pass a postponed record only if one stands there. */
-static bool has_one_in_front(const struct slot *slot)
+static bool has_one_in_front(const struct slot *slot, bool delivered)
 {
     bool found = false;
     for (uint16_t lane = 0; lane < slot->queue_count && !found; lane++) {
         const struct queue *queue = slot->queues[lane];
-        found = queue != NULL && queue->taken.count > 0 && taken_at(&queue->taken, 0)->state == TAKEN_POSTPONED;
+        const struct taken *item = queue == NULL || queue->taken.count == 0 ? NULL : taken_at(&queue->taken, 0);
+        found = item != NULL && item->state == TAKEN_POSTPONED && !(delivered && item->why == COPY_LATER);
     }
     return found;
 }
 
+bool postpone_is_owed(const struct core *core, const struct slot *slot)
+{
+    return !core->options.exactly_once && !slot->reading_stopped && !slot->commit_unknown && slot->postpone.wait_ms == 0 &&
+           has_one_in_front(slot, true);
+}
+
 struct slot *postpone_ready(const struct core *core, struct now now)
 {
-    for (uint32_t i = 0; i < core->slot_count && !core->options.exactly_once && !core->stopping; i++) {
+    for (uint32_t i = 0; i < core->slot_count && !core->options.exactly_once; i++) {
         struct slot *slot = core->slots[(core->turn + i) % core->slot_count];
-        if (slot != NULL && now.mono.ms >= slot->postpone.not_before_ms && !slot->leaving && !slot->commit_under_way &&
-            !slot->commit_unknown && has_one_in_front(slot)) {
+        if (slot == NULL || slot->left || slot->commit_under_way || slot->commit_unknown || !has_one_in_front(slot, false)) {
+            continue;
+        }
+        bool ends = core->stopping || slot->leaving;
+        if (ends ? postpone_is_owed(core, slot) : now.mono.ms >= slot->postpone.not_before_ms) {
             return slot;
         }
     }

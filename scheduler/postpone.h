@@ -33,6 +33,10 @@ int64_t postpone_due_ms(const struct core *core, struct key key, struct now now)
 /* At least once: a slot whose postponed records may be written again now; NULL: none. O(queues). */
 struct slot *postpone_ready(const struct core *core, struct now now);
 
+/* At least once, while the slot is given up or all stops: what was delivered and goes on as a re-append stands in front, and no transaction of it has failed: it is
+ * written before, else each restart would deliver it once more. (A letter that is not kept waits for the next owner.) O(lanes). */
+bool postpone_is_owed(const struct core *core, const struct slot *slot);
+
 /* Sends them, as many as may be, and builds the commit that passes them. Valid until the next step. O(FIFOs). */
 const struct partition_frontier *postpone_send_all(struct core *core, struct slot *slot, struct now now);
 

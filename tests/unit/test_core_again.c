@@ -171,6 +171,22 @@ static void test_fault_of_a_copy_is_a_letter(void **state)
     assert_int_equal(core_case_queue(test, 0).pending, 0);
 }
 
+/* One after the other: each abort has its culprit, so nothing waits. */
+static void test_faults_one_after_the_other(void **state)
+{
+    struct core_case *test = begin(state, 4);
+    all_go_on(test, 4);
+    for (uint64_t i = 4; i-- > 1;) {
+        assert_int_equal(core_case_count(test, COMMAND_COPY), i + 1);
+        core_case_failed(test, 0, i, DELIVERY_FAULT);
+        core_case_end(test, TRANSACTION_ABORTED);
+        core_case_expect_delivers(test, (int64_t)i, (int64_t)i + 1);
+    }
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
+    core_case_end(test, TRANSACTION_COMMITTED);
+    assert_int_equal(core_case_queue(test, 0).pending, 3); /* the letters */
+}
+
 static void test_no_fewer_after_a_fault(void **state)
 {
     struct core_case *test = *state;
@@ -238,11 +254,43 @@ static void test_letter_of_what_was_being_written_when_reading_stopped(void **st
     assert_true(core_case_deliver(test, 0)->not_reappended);
 }
 
-static void test_nothing_is_begun_when_leaving(void **state)
+/* Else each restart would deliver once more what was delivered, and write its next occurrence then. */
+static void test_is_written_before_the_slot_is_left(void **state)
 {
     struct core_case *test = begin(state, 1);
     core_case_input(test, INPUT_SLOT_LEAVING);
     all_go_on(test, 1);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
+    assert_int_equal(core_case_count(test, COMMAND_SLOT_LEFT), 0);
+    core_case_end(test, TRANSACTION_COMMITTED);
+    core_case_settle(test);
+    assert_int_equal(core_case_slot(test).low_offset, 1);
+    assert_int_equal(core_case_queue(test, 0).pending, 0);
+    assert_false(core_case_is_restless(test));
+}
+
+static void test_is_written_before_all_stops(void **state)
+{
+    struct core_case *test = begin(state, 1);
+    core_case_input(test, INPUT_STOP);
+    all_go_on(test, 1);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
+    assert_int_equal(core_case_count(test, COMMAND_STOPPED), 0);
+    core_case_end(test, TRANSACTION_COMMITTED);
+    bool stopped = core_case_count(test, COMMAND_STOPPED) == 1;
+    while (!stopped && core_case_settle_once(test)) {
+        stopped = core_case_count(test, COMMAND_STOPPED) == 1;
+    }
+    assert_true(stopped);
+}
+
+/* What cannot be written now must not keep the process. */
+static void test_one_that_failed_is_not_waited_for(void **state)
+{
+    struct core_case *test = begin(state, 1);
+    core_case_input(test, INPUT_SLOT_LEAVING);
+    all_go_on(test, 1);
+    core_case_end(test, TRANSACTION_ABORTED);
     assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
     core_case_settle(test);
     assert_int_equal(core_case_slot(test).low_offset, 0);
@@ -451,12 +499,15 @@ int main(void)
         CORE_CASE_TEST(test_unexplained_abort_makes_no_letter_of_it),
         CORE_CASE_TEST(test_fewer_after_each_abort),
         CORE_CASE_TEST(test_fault_of_a_copy_is_a_letter),
+        CORE_CASE_TEST(test_faults_one_after_the_other),
         CORE_CASE_TEST(test_no_fewer_after_a_fault),
         CORE_CASE_TEST(test_letter_of_a_fault_is_not_postponed),
         CORE_CASE_TEST(test_fault_of_nothing_is_let_pass),
         CORE_CASE_TEST(test_letter_where_reading_has_stopped),
         CORE_CASE_TEST(test_letter_of_what_was_being_written_when_reading_stopped),
-        CORE_CASE_TEST(test_nothing_is_begun_when_leaving),
+        CORE_CASE_TEST(test_is_written_before_the_slot_is_left),
+        CORE_CASE_TEST(test_is_written_before_all_stops),
+        CORE_CASE_TEST(test_one_that_failed_is_not_waited_for),
         CORE_CASE_TEST(test_slot_may_be_lost_in_each_state),
         CORE_CASE_TEST(test_copied_forward_as_what_comes_after_it),
         CORE_CASE_TEST(test_moves_until_it_is_read),
