@@ -34,15 +34,30 @@ struct bench_feed {
 
 static const char *const settings[] = {"enable.idempotence=true", "linger.ms=5", "queue.buffering.max.messages=200000", NULL};
 
-static rd_kafka_resp_err_t produce(rd_kafka_topic_t *topic, rd_kafka_t *producer, int64_t number, int64_t due_ms, uint8_t *value)
+static rd_kafka_headers_t *headers_of(const struct bench_feed_options *options, int64_t number, int64_t due_ms)
 {
-    char due[24];
+    char text[64];
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(4);
+    rd_kafka_header_add(headers, "tarry-at", -1, text, snprintf(text, sizeof(text), "%" PRId64, due_ms));
+    if (options->id != NULL) {
+        rd_kafka_header_add(headers, "tarry-id", -1, text, snprintf(text, sizeof(text), "%.40s%08" PRIx64, options->id, (uint64_t)number));
+    }
+    if (options->every != NULL) {
+        rd_kafka_header_add(headers, "tarry-every", -1, options->every, -1);
+    }
+    if (options->target != NULL) {
+        rd_kafka_header_add(headers, "tarry-topic", -1, options->target, -1);
+    }
+    return headers;
+}
+
+static rd_kafka_resp_err_t produce(rd_kafka_topic_t *topic, rd_kafka_t *producer, const struct bench_feed_options *options, int64_t number,
+                                   int64_t due_ms, uint8_t *value)
+{
     char key[24];
-    int due_length = snprintf(due, sizeof(due), "%" PRId64, due_ms);
     int key_length = snprintf(key, sizeof(key), "key-%08" PRIx64, (uint64_t)number);
     memcpy(value, &due_ms, sizeof(due_ms));
-    rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
-    rd_kafka_header_add(headers, "tarry-at", -1, due, due_length);
+    rd_kafka_headers_t *headers = headers_of(options, number, due_ms);
     rd_kafka_resp_err_t code = rd_kafka_producev(
         producer, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION((int32_t)(number % BENCH_RUN_PARTITIONS)),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, (size_t)key_length),
@@ -56,9 +71,9 @@ static rd_kafka_resp_err_t produce(rd_kafka_topic_t *topic, rd_kafka_t *producer
 /* False: the local queue is full; a while was given to it. */
 static bool send_next(struct bench_feed *feed)
 {
-    int64_t now_ms = bench_run_wall_ms();
-    int64_t due_ms = now_ms + random_between(&feed->random, feed->options.least_ms, feed->options.most_ms);
-    rd_kafka_resp_err_t code = produce(feed->topic, feed->producer, atomic_load(&feed->sent), due_ms, feed->value);
+    int64_t from_ms = feed->options.at_ms > 0 ? feed->options.at_ms : bench_run_wall_ms();
+    int64_t due_ms = from_ms + random_between(&feed->random, feed->options.least_ms, feed->options.most_ms);
+    rd_kafka_resp_err_t code = produce(feed->topic, feed->producer, &feed->options, atomic_load(&feed->sent), due_ms, feed->value);
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(feed->producer, 5);
         return false;
@@ -166,6 +181,13 @@ int64_t bench_feed_sent(struct bench_feed *feed)
     return atomic_load(&feed->sent);
 }
 
+void bench_feed_all(const struct bench_run *run, const struct bench_feed_options *options)
+{
+    struct bench_feed *feed = bench_feed_start(run, options);
+    bench_feed_join(feed);
+    bench_feed_free(feed);
+}
+
 void bench_feed_stop(struct bench_feed *feed)
 {
     atomic_store(&feed->stop, true);
@@ -183,12 +205,20 @@ void bench_feed_free(struct bench_feed *feed)
     free(feed);
 }
 
+void bench_feed_end(struct bench_feed *feed)
+{
+    bench_feed_stop(feed);
+    bench_feed_join(feed);
+    bench_feed_free(feed);
+}
+
 void bench_feed_one(const struct bench_run *run, const char *topic, int64_t due_ms)
 {
+    static const struct bench_feed_options plain = {.topic = NULL};
     uint8_t value[BENCH_RUN_VALUE_BYTES] = {0};
     rd_kafka_t *producer = producer_new(run);
     rd_kafka_topic_t *handle = rd_kafka_topic_new(producer, topic, NULL);
-    rd_kafka_resp_err_t code = produce(handle, producer, 0, due_ms, value);
+    rd_kafka_resp_err_t code = produce(handle, producer, &plain, 0, due_ms, value);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR || rd_kafka_flush(producer, 30000) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         bench_run_fail("producing one record to %s: %s", topic, rd_kafka_err2str(code));
     }

@@ -86,11 +86,12 @@ static int partitions_led(struct bench_run *run, const char *topic)
     return count;
 }
 
-void bench_kafka_topic_create(struct bench_run *run, const char *topic)
+static void create(struct bench_run *run, const char *topic, bool stamped)
 {
     char words[256];
     rd_kafka_NewTopic_t *made = rd_kafka_NewTopic_new(topic, BENCH_RUN_PARTITIONS, 1, words, sizeof(words));
     rd_kafka_NewTopic_set_config(made, "file.delete.delay.ms", "1000");
+    rd_kafka_NewTopic_set_config(made, "message.timestamp.type", stamped ? "LogAppendTime" : "CreateTime");
     rd_kafka_queue_t *queue = rd_kafka_queue_new(run->client);
     rd_kafka_CreateTopics(run->client, &made, 1, NULL, queue);
     finish(queue, "creating", topic);
@@ -102,6 +103,16 @@ void bench_kafka_topic_create(struct bench_run *run, const char *topic)
         }
         bench_run_sleep_ms(20);
     }
+}
+
+void bench_kafka_topic_create(struct bench_run *run, const char *topic)
+{
+    create(run, topic, false);
+}
+
+void bench_kafka_topic_create_stamped(struct bench_run *run, const char *topic)
+{
+    create(run, topic, true);
 }
 
 void bench_kafka_topic_delete(struct bench_run *run, const char *topic)

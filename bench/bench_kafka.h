@@ -25,6 +25,9 @@ void bench_kafka_assign(rd_kafka_t *consumer, const char *topic, int64_t offset)
 /* Waits until the topic can be written. */
 void bench_kafka_topic_create(struct bench_run *run, const char *topic);
 
+/* The same, and the broker stamps each record with the time at which it appended it. */
+void bench_kafka_topic_create_stamped(struct bench_run *run, const char *topic);
+
 /* The broker frees its disk about a second later. */
 void bench_kafka_topic_delete(struct bench_run *run, const char *topic);
 

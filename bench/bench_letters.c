@@ -69,9 +69,7 @@ static void scene_close(struct bench_run *run, struct scene *scene)
 static void load(const struct bench_run *run, const char *topic, int64_t count)
 {
     struct bench_feed_options options = {.topic = topic, .least_ms = 0, .most_ms = 1000, .count = count};
-    struct bench_feed *feed = bench_feed_start(run, &options);
-    bench_feed_join(feed);
-    bench_feed_free(feed);
+    bench_feed_all(run, &options);
 }
 
 /* Waits until the stream holds at least `count`; returns how many it holds. */

@@ -47,4 +47,7 @@ void bench_targets_judge(const struct bench_figures *figures, struct bench_targe
                              "lateness_timer_tx_p99_at_20000");
     targets[9] = judge(figures, "letters_ratio", "dead letters: at least 0.6 of bare publishing", 0.6, true);
     targets[10] = judge(figures, "replay_ratio", "replay: at least 0.6 of a bare loop from NATS to Kafka", 0.6, true);
+    targets[11] = judge(figures, "ids_ratio", "a tarry-id on every record: at least 0.8 of the same without", 0.8, true);
+    targets[12] = judge(figures, "herd_ratio", "100,000 due at one instant: at most 1.5 times a bare producer's time", 1.5, false);
+    targets[13] = judge(figures, "paused_ratio", "beside a lane that stands still with 1 M: at least 0.95 of the same without", 0.95, true);
 }

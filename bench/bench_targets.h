@@ -7,7 +7,7 @@
 
 #include "bench/bench_figures.h"
 
-#define BENCH_TARGETS 11
+#define BENCH_TARGETS 14
 
 struct bench_targets_one {
     const char *name; /* of the figure */

@@ -18,10 +18,13 @@ struct mode {
     const char *passthrough;
     const char *tarry;
     const char *ratio;
+    const char *id; /* what the ids of records begin with; NULL: they have none */
 };
 
-static const struct mode at_least_once = {"throughput", false, "passthrough", "tarry", "ratio"};
-static const struct mode exactly_once = {"throughput_eo", true, "passthrough_tx", "tarry_eo", "ratio_eo"};
+static const struct mode at_least_once = {"throughput", false, "passthrough", "tarry", "ratio", NULL};
+static const struct mode exactly_once = {"throughput_eo", true, "passthrough_tx", "tarry_eo", "ratio_eo", NULL};
+static const struct mode ids_off = {"schedules.ids", false, NULL, "ids_off", NULL, NULL};
+static const struct mode ids_on = {"schedules.ids", false, NULL, "ids", "ids_ratio", "id-"};
 
 struct window {
     int64_t began_us;
@@ -35,22 +38,16 @@ static void add(struct bench_run *run, const struct mode *mode, const char *who,
     bench_figures_add(run->figures, mode->section, name, unit, value);
 }
 
-static struct bench_feed *feed_start(const struct bench_run *run, const char *topic, int64_t (*read)(void *), void *context)
+static struct bench_feed *feed_start(const struct bench_run *run, const struct mode *mode, const char *topic, int64_t (*read)(void *), void *context)
 {
     struct bench_feed_options options = {.topic = topic,
                                          .least_ms = 1000,
                                          .most_ms = bench_run_size(run, 60000, 6000),
+                                         .id = mode->id,
                                          .unread_most = UNREAD_MOST,
                                          .read = read,
                                          .context = context};
     return bench_feed_start(run, &options);
-}
-
-static void feed_end(struct bench_feed *feed)
-{
-    bench_feed_stop(feed);
-    bench_feed_join(feed);
-    bench_feed_free(feed);
 }
 
 static struct window window_begin(struct bench_run *run, const char *output)
@@ -75,7 +72,7 @@ static double run_passthrough(struct bench_run *run, const struct mode *mode, in
     struct bench_passthrough passthrough;
     double took_s = 0;
     bench_passthrough_start(run, &passthrough, mode->exact);
-    struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
+    struct bench_feed *feed = feed_start(run, mode, passthrough.input, bench_passthrough_read, &passthrough);
     bench_run_sleep_ms(warm_ms);
     struct window window = window_begin(run, passthrough.output);
     int64_t cpu_ms = bench_child_cpu_ms(passthrough.pid);
@@ -84,7 +81,7 @@ static double run_passthrough(struct bench_run *run, const struct mode *mode, in
     cpu_ms = bench_child_cpu_ms(passthrough.pid) - cpu_ms;
     bench_run_say("  %s: %.0f/s over %.1f s, CPU %.1f s", mode->passthrough, rate, took_s, (double)cpu_ms / 1000);
     add(run, mode, mode->passthrough, "_cpu_us_per_record", "us", (double)cpu_ms * 1000 / (rate * took_s));
-    feed_end(feed);
+    bench_feed_end(feed);
     bench_passthrough_stop(run, &passthrough);
     return rate;
 }
@@ -147,7 +144,7 @@ static double run_tarry(struct bench_run *run, const struct mode *mode, int64_t 
     bench_tarry_open(run, &tarry, &options);
     bench_tarry_start(run, &tarry);
     bench_tarry_wait_ready(&tarry, 60000);
-    struct bench_feed *feed = feed_start(run, tarry.input, tarry_read, &tarry);
+    struct bench_feed *feed = feed_start(run, mode, tarry.input, tarry_read, &tarry);
     bench_run_sleep_ms(warm_ms);
     struct window window = window_begin(run, tarry.output);
     struct bench_tarry_cost cost = bench_tarry_cost(&tarry);
@@ -160,7 +157,7 @@ static double run_tarry(struct bench_run *run, const struct mode *mode, int64_t 
     add(run, mode, mode->tarry, "_read_per_s", "1/s", (double)read / took_s);
     note_tarry(run, mode, &tarry, &cost, rate * took_s);
     note_transactions(run, mode, &transactions, &tarry, rate * took_s);
-    feed_end(feed);
+    bench_feed_end(feed);
     bench_tarry_close(run, &tarry);
     return rate;
 }
@@ -170,9 +167,9 @@ void bench_throughput_warm_up(struct bench_run *run)
     struct bench_passthrough passthrough;
     bench_run_say("warming the broker up");
     bench_passthrough_start(run, &passthrough, false);
-    struct bench_feed *feed = feed_start(run, passthrough.input, bench_passthrough_read, &passthrough);
+    struct bench_feed *feed = feed_start(run, &at_least_once, passthrough.input, bench_passthrough_read, &passthrough);
     bench_run_sleep_ms(bench_run_size(run, 30000, 3000));
-    feed_end(feed);
+    bench_feed_end(feed);
     bench_passthrough_stop(run, &passthrough);
 }
 
@@ -205,4 +202,19 @@ void bench_throughput_section(struct bench_run *run)
 void bench_throughput_exact_section(struct bench_run *run)
 {
     run_pairs(run, &exactly_once);
+}
+
+void bench_throughput_ids_section(struct bench_run *run)
+{
+    int64_t runs = bench_run_size(run, run->runs, 1);
+    int64_t warm_ms = bench_run_size(run, 60000, 8000);
+    for (int64_t i = 0; i < runs; i++) {
+        bench_run_say("schedules.ids, run %" PRId64 " of %" PRId64, i + 1, runs);
+        double off = i % 2 == 0 ? run_tarry(run, &ids_off, warm_ms) : 0;
+        double on = run_tarry(run, &ids_on, warm_ms);
+        off = i % 2 == 0 ? off : run_tarry(run, &ids_off, warm_ms);
+        add(run, &ids_off, ids_off.tarry, "_per_s", "1/s", off);
+        add(run, &ids_on, ids_on.tarry, "_per_s", "1/s", on);
+        add(run, &ids_on, ids_on.ratio, "", "", on / off);
+    }
 }
