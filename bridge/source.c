@@ -247,6 +247,14 @@ bool source_cluster_id(struct source *source, int timeout_ms, char *id, size_t s
     return true;
 }
 
+void source_clock_stepped(struct source *source)
+{
+    char *member = rd_kafka_memberid(source->handle); /* a question that its main thread answers: that is all we want */
+    if (member != NULL) {
+        rd_kafka_mem_free(source->handle, member);
+    }
+}
+
 int64_t source_lag(struct source *source, const char *topic, int32_t partition, int64_t position)
 {
     int64_t low = -1;

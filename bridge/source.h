@@ -134,6 +134,10 @@ bool source_cluster_id(struct source *source, int timeout_ms, char *id, size_t s
 /* CRC-32 of key and value with their lengths and absences: what an anchor keeps. */
 uint32_t source_record_crc(const struct record *record);
 
+/* The wall clock was set back: librdkafka's main thread waits for a moment of it, and would not beat its heart until that comes round again. Wakes it, after which it
+ * waits by the new clock. Blocks until that thread has answered. */
+void source_clock_stepped(struct source *source);
+
 /* Unread records of a partition by the client's own knowledge (-1: unknown). Does not ask a broker. */
 int64_t source_lag(struct source *source, const char *topic, int32_t partition, int64_t position);
 

@@ -12,6 +12,7 @@
 #include "ops/signals.h"
 
 #define SLEEP_MOST_MS 30000     /* a turn now and then, for the poll-interval guard of Kafka's client and for gauges */
+#define CLOCK_STEP_MS 1000      /* as the core counts steps */
 #define SLEEP_DUE_MOST_MS 1000  /* while something waits for the wall clock: a step of it, or the machine's own sleep, is seen that late at most */
 
 struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const struct partition *partition)
@@ -170,10 +171,21 @@ static void keep_service_manager_informed(struct daemon *daemon)
     }
 }
 
+/* A wall clock that was set back holds up those that wait for a moment of it. `last`: of the turn before. */
+static void look_at_clock(struct daemon *daemon, struct now last)
+{
+    int64_t set_back_ms = (daemon->now.mono.ms - last.mono.ms) - (daemon->now.wall.ms - last.wall.ms);
+    if (last.mono.ms > 0 && set_back_ms > CLOCK_STEP_MS) {
+        source_clock_stepped(daemon->source);
+    }
+}
+
 static void turn(struct daemon *daemon)
 {
+    struct now last = daemon->now;
     daemon->turns++;
     daemon->now = clock_read(&daemon->clock);
+    look_at_clock(daemon, last);
     look_at_signals(daemon);
     daemon_commands_written(daemon);
     daemon_open_partitions(daemon);

@@ -35,6 +35,7 @@ struct scene_options {
     const char *in;                   /* NULL: "<prefix>-in" */
     const char *const *in_settings;   /* of the input topic, NULL-terminated "name=value"; NULL: none */
     bool shared_input;                /* tarry writes to the input topic too: offsets are known at scene_flush only */
+    bool own_clock;                   /* tarry's wall clock is scene->clock, which the test sets; the ledger knows the host's alone */
     const char *outs[SCENE_OUTS_MAX]; /* output topics made and read beside "<prefix>-out" */
     bool letters;     /* there is a NATS for dead letters (scene_nats); else tarry finds none, and works without */
     const char *nats; /* further keys of `nats:`, flow style; NULL: none */
@@ -59,6 +60,7 @@ struct scene {
     char *log_path;
     int http_port;
     struct tarry_process *process; /* NULL: not started */
+    struct shifted_clock *clock;   /* of all its processes; NULL: the host's */
     struct kafka_client_producer *producer;
     char outs[SCENE_OUTS_MAX + 1][SCENE_NAME_MAX]; /* output topics, one partition each, all read by reader */
     size_t out_count;

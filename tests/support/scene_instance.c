@@ -69,7 +69,8 @@ void scene_instance_configure(struct scene_instance *instance, const struct scen
 void scene_instance_launch(struct scene_instance *instance, const char *extra_argument)
 {
     tarry_process_free(instance->process);
-    instance->process = tarry_process_start(instance->config_path, instance->log_path, instance->http_port, extra_argument);
+    instance->process =
+        tarry_process_start_with(instance->config_path, instance->log_path, instance->http_port, extra_argument, instance->scene->clock);
 }
 
 void scene_instance_start(struct scene_instance *instance)

@@ -40,18 +40,18 @@ static const char *program(void)
 }
 
 /* Between fork and exec of a process with threads: only async-signal-safe calls. */
-static void run_child(const char *path, char *const arguments[], int log, pid_t parent)
+static void run_child(const char *path, char *const arguments[], char *const environment[], int log, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (getppid() == parent && nothing >= 0 && dup2(nothing, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2) {
-        execv(path, arguments);
+        execve(path, arguments, environment);
     }
     _exit(127);
 }
 
-struct tarry_process *
-tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra)
+struct tarry_process *tarry_process_start_with(const char *config_path, const char *log_path, int http_port, const char *extra,
+                                               const struct shifted_clock *clock)
 {
     struct tarry_process *process = memory_new(1, sizeof(*process));
     process->http_port = http_port;
@@ -63,16 +63,22 @@ tarry_process_start(const char *config_path, const char *log_path, int http_port
     const char *path = program();
     char *arguments[] = {(char *)(uintptr_t)path,        (char *)(uintptr_t) "serve", (char *)(uintptr_t) "-c",
                          (char *)(uintptr_t)config_path, (char *)(uintptr_t)extra,    NULL};
+    char *const *environment = clock == NULL ? environ : shifted_clock_environment(clock);
     pid_t parent = getpid();
     process->pid = fork();
     if (process->pid == 0) {
-        run_child(path, arguments, log, parent);
+        run_child(path, arguments, environment, log, parent);
     }
     close(log);
     if (process->pid < 0) {
         fail_msg("fork: %s", strerror(errno));
     }
     return process;
+}
+
+struct tarry_process *tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra)
+{
+    return tarry_process_start_with(config_path, log_path, http_port, extra, NULL);
 }
 
 void tarry_process_free(struct tarry_process *process)

@@ -13,12 +13,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tests/support/shifted_clock.h"
+
 struct tarry_process;
 
 /* Runs `tarry serve -c config_path [extra]`; stdout and stderr are appended to log_path. extra: one more argument or
  * NULL. http_port is where its configuration makes it listen. Never NULL; does not wait. */
 struct tarry_process *
 tarry_process_start(const char *config_path, const char *log_path, int http_port, const char *extra);
+
+/* The same; it sees this wall clock, which outlives it. NULL: the host's. */
+struct tarry_process *tarry_process_start_with(const char *config_path, const char *log_path, int http_port, const char *extra,
+                                               const struct shifted_clock *clock);
 
 /* kill -9 if it still runs, and frees. NULL is allowed. */
 void tarry_process_free(struct tarry_process *process);
