@@ -110,7 +110,7 @@ static struct marks_proof proof_of(const struct core *core, const struct slot *s
 static bool has_news(const struct core *core, const struct slot *slot, int64_t low)
 {
     bool news = low != slot->low_committed || marks_provable(&slot->marks, proof_of(core, slot));
-    news = news || steer_is_moving(slot) != slot->steer.moving_committed;
+    news = news || slot->commit_unknown || steer_is_moving(slot) != slot->steer.moving_committed; /* what waits for it to be known must not wait for ever */
     for (uint16_t lane = 0; !news && lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
         news = queue != NULL && (!frontier_equal(&queue->outlook, &queue->committed) || queue->paused != queue->paused_committed);

@@ -77,7 +77,7 @@ static enum ending end_taken(struct core *core, struct slot *slot, const struct 
         return ENDING_NOW;
     }
     item->cancelled = true;
-    if (item->state == TAKEN_MOVED || queue->lane == core->deciding_lane) {
+    if (item->state == TAKEN_MOVED || (queue->lane == core->deciding_lane && !item->refused)) {
         return ENDING_SURE; /* committed, its re-append ends by the mark; aborted, it does itself */
     }
     item->untold = record->root < 0; /* a re-append is nobody's order */
@@ -127,7 +127,7 @@ static bool skip_marked(struct core *core, struct slot *slot, const struct input
         return false;
     }
     const struct id_entry *mark = marks_find(&slot->marks, record->id);
-    skip(core, slot, record, mark->offset, mark->by_cancel);
+    skip(core, slot, record, mark == NULL ? -1 : mark->offset, mark != NULL && mark->by_cancel);
     outcome_met(core, slot, record->id, record->root, (struct key){record->due_ms, record->offset});
     return true;
 }

@@ -56,13 +56,15 @@ static void rest(const struct core *core, struct slot *slot, struct now now)
 /* ------------------------------------------------------------------------------------------------- looking up */
 
 /* What is in flight goes out by itself: the limit stays below. */
-static int64_t first_in_flight(const struct slot *slot, int64_t below)
+static int64_t first_in_flight(const struct core *core, const struct slot *slot, int64_t below)
 {
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         const struct queue *queue = slot->queues[lane];
         for (uint32_t i = 0; queue != NULL && i < queue->taken.count; i++) {
             const struct taken *item = taken_at(&queue->taken, i);
-            bool open = item->state == TAKEN_SENT || item->state == TAKEN_DONE || item->at_fault;
+            /* What went out once, or was decided, is a letter now that says that nothing follows: as it is it would go out twice. */
+            bool last = item->state == TAKEN_FAILED && (lane == core->deciding_lane || item->why == COPY_NEXT || item->why == COPY_DECIDED);
+            bool open = item->state == TAKEN_SENT || item->state == TAKEN_DONE || item->at_fault || last;
             below = open && item->key.offset < below ? item->key.offset : below;
         }
     }
@@ -169,7 +171,7 @@ void copy_forward_turn(struct core *core, struct now now)
         if (below <= slot->low_committed) {
             continue;
         }
-        below = slot_bound(slot, first_in_flight(slot, below));
+        below = slot_bound(slot, first_in_flight(core, slot, below));
         if (below > slot->low_committed) {
             begin(core, slot, now, below);
         } else {
@@ -226,7 +228,7 @@ struct slot *copy_forward_ready(struct core *core, struct now now)
         if (slot == NULL || slot->copy.state != COPY_READY || slot->commit_under_way || slot->commit_unknown) {
             continue;
         }
-        slot->copy.below = first_undecided(core, slot, first_in_flight(slot, slot->copy.below));
+        slot->copy.below = first_undecided(core, slot, first_in_flight(core, slot, slot->copy.below));
         bound_by_marks(slot);
         if (slot->copy.below <= slot->low_committed || slot->leaving || core->stopping || slot->reading_stopped) {
             wait_longer(core, &slot->copy);

@@ -212,6 +212,7 @@ struct input_checkpoint {
 enum transaction_result {
     TRANSACTION_COMMITTED, /* surely: outputs, copies and frontiers are there together */
     TRANSACTION_ABORTED,   /* surely: nothing of it is there */
+    TRANSACTION_FULL,      /* aborted, as the shell's queue had no room for all of it: the next is smaller */
 };
 
 /* Where the re-appends of one slot end: the greatest offset that one of them got, and 1. */

@@ -11,7 +11,7 @@ static bool is_moving(const struct core *core, const struct slot *slot, struct r
     const struct id_entry *moving = reappend_find(core, slot, id);
     const struct id_entry *mark = marks_find(&slot->marks, id);
     bool itself = moving != NULL && moving->decided && moving->root == root;
-    return moving != NULL && !itself && (mark == NULL || mark->offset < moving->offset);
+    return moving != NULL && !itself && (mark == NULL || mark->offset <= moving->offset);
 }
 
 enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t root, const struct stored_event *found)

@@ -280,6 +280,9 @@ bool dedupe_take(struct dedupe *dedupe, const struct dedupe_record *record)
         refuse(dedupe, record->offset);
         return true;
     }
+    if (record->conditional) {
+        return false;
+    }
     if (entry != NULL) {
         forget(dedupe, index);
     }

@@ -49,6 +49,7 @@ struct dedupe_record {
     int64_t due_ms;
     int64_t window_ms; /* > 0; of a cancel unset */
     bool cancel;
+    bool conditional;  /* it is no event yet, and perhaps never: it may be a duplicate, and makes none. If it is accepted, its re-append does */
     bool again;        /* a re-append that counts (no mark has ended it): its event is the last of its id now, and it is no duplicate of itself */
 };
 

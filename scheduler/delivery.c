@@ -237,7 +237,7 @@ static void fail(struct core *core, struct slot *slot, struct queue *queue, stru
         queue_advance(core, queue, !core->options.exactly_once);
     } else if (report->failure == DELIVERY_UNDONE) {
         return; /* it goes again with the next transaction */
-    } else if (report->failure == DELIVERY_NO_LETTER && postpone_take(slot, queue, item, COPY_LATER)) {
+    } else if (report->failure == DELIVERY_NO_LETTER && queue->lane != core->deciding_lane && postpone_take(slot, queue, item, COPY_LATER)) {
         core->transaction.found = true;
     } else if (fault && !item->refused) {
         item->refused = true; /* goes out as a letter instead, from the same place in the FIFO (R10) */
@@ -269,7 +269,9 @@ void delivery_report(struct core *core, struct slot *slot, enum input_kind kind,
     struct taken *item = queue == NULL ? NULL : taken_find_sent(&queue->taken, report->sequence);
     if (item == NULL) {
         struct taken *copied = queue == NULL || kind != INPUT_DELIVERY_FAILED ? NULL : taken_find(&queue->taken, report->sequence);
-        if (copied != NULL && report->failure == DELIVERY_FAULT) {
+        if (copied != NULL && report->failure == DELIVERY_FAULT && copied->state == TAKEN_DONE && core->options.exactly_once) {
+            fail(core, slot, queue, copied, report, now); /* delivered, but what follows it cannot be written: so nothing of it is there */
+        } else if (copied != NULL && report->failure == DELIVERY_FAULT) {
             postpone_fault(core, slot, copied);
         }
         return;

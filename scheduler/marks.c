@@ -86,6 +86,11 @@ bool marks_met(struct marks *marks, struct record_id id, int64_t root, struct wa
 bool marks_skip(struct marks *marks, struct record_id id, int64_t root, int64_t offset)
 {
     const struct id_entry *mark = id_table_find(&marks->table, id);
+    for (uint32_t i = 0; i < marks->skip_count && (mark == NULL || mark->offset <= root); i++) {
+        if (marks->skips[i].skipped == offset) {
+            return true; /* it was when it was read before; its control may stand below the checkpoint */
+        }
+    }
     if (mark == NULL || mark->offset <= root) {
         return false;
     }

@@ -212,6 +212,7 @@ void queue_advance(struct core *core, struct queue *queue, bool done_too)
             frontier_advance(&queue->frontier, item.key, queue->frontier.live.cut);
         }
         queue->pending--;
+        queue->ahead -= queue->ahead > 0;
         queue->pending_bytes -= item.bytes;
         core->lane_taken[queue->lane]--;
         core->lane_taken_bytes[queue->lane] -= item.bytes;

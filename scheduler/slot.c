@@ -184,6 +184,7 @@ static bool is_duplicate(struct slot *slot, const struct input_record *record)
                                  .due_ms = record->dedupe_due_ms,
                                  .window_ms = record->dedupe_ms,
                                  .cancel = record->cancel,
+                                 .conditional = record->conditional,
                                  .again = record->root >= 0};
     return dedupe_take(&slot->dedupe, &seen);
 }
@@ -280,6 +281,7 @@ int64_t slot_decided(const struct core *core, const struct slot *slot)
     const struct frontier_pair *done = &queue->outlook.live;
     int64_t passed = done->point.due_ms < DUE_SINCE_EVER ? 0 : done->point.offset + 1;
     passed = done->point.due_ms > DUE_SINCE_EVER || done->cut < passed ? done->cut : passed;
+    passed = passed < slot->position ? passed : slot->position; /* a former owner had read further */
     return passed > slot->decided ? passed : slot->decided;
 }
 

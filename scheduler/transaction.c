@@ -351,6 +351,7 @@ void transaction_answered(struct core *core, const struct input_transaction *ans
         return;
     }
     transaction->state = TRANSACTION_NONE;
+    transaction->full = transaction->full || (answer->result == TRANSACTION_FULL && transaction->records > 0);
     adapt(core, committed, now);
     for (uint32_t i = 0; i < core->slot_count; i++) {
         if (core->slots[i] != NULL) {

@@ -103,19 +103,36 @@ static void test_others_are_not_judged(void **state)
 }
 
 /* The wanted time of a conditional record is what counts. */
+static void conditional(struct core_case *test, int64_t offset, int64_t timestamp_ms, struct record_id id)
+{
+    core_case_conditional(test, offset, 1, id, -1);
+    struct input_record *record = &test->inputs[test->input_count - 1].as.record;
+    record->dedupe_ms = HOUR;
+    record->dedupe_due_ms = CORE_CASE_WALL + timestamp_ms;
+    record->timestamp_ms = CORE_CASE_WALL + timestamp_ms;
+}
+
 static void test_conditional_is_judged(void **state)
 {
     struct core_case *test = *state;
     test->deciding = 1;
     core_case_begin(test, 2, 0);
-    core_case_conditional(test, 0, 1, A, -1);
-    struct input_record *record = &test->inputs[0].as.record;
-    record->dedupe_ms = HOUR;
-    record->dedupe_due_ms = CORE_CASE_WALL;
-    record->timestamp_ms = CORE_CASE_WALL;
-    event(test, 1, 5, 5, A);
+    event(test, 0, 0, 0, A);
+    conditional(test, 1, 5, A);
     core_case_step(test);
     core_case_expect_outcome(test, 0, OUTCOME_DUPLICATE, -1, 1);
+}
+
+/* Perhaps it is rejected: then it must not have made a duplicate of anything. */
+static void test_conditional_makes_no_duplicates(void **state)
+{
+    struct core_case *test = *state;
+    test->deciding = 1;
+    core_case_begin(test, 2, 0);
+    conditional(test, 0, 0, A);
+    event(test, 1, 5, 5, A);
+    core_case_step(test);
+    assert_int_equal(core_case_slot(test).duplicates, 0);
 }
 
 /* C stays at the accepted record, though it is done long ago; until a later record says that the window is over. */
@@ -206,6 +223,7 @@ int main(void)
         CORE_CASE_TEST(test_cancel_makes_room_for_the_next),
         CORE_CASE_TEST(test_others_are_not_judged),
         CORE_CASE_TEST(test_conditional_is_judged),
+        CORE_CASE_TEST(test_conditional_makes_no_duplicates),
         CORE_CASE_TEST(test_holds_c),
         CORE_CASE_TEST(test_copy_forward_does_not_pass_it),
         CORE_CASE_TEST(test_begins_behind_the_checkpoint),
