@@ -11,6 +11,7 @@
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/core_state.h"
+#include "scheduler/decide.h"
 #include "scheduler/delivery.h"
 #include "scheduler/lane_limit.h"
 #include "scheduler/outcome.h"
@@ -99,6 +100,7 @@ static void slot_input(struct core *core, struct slot *slot, const struct input 
     switch (input->kind) {
     case INPUT_SLOT_LEAVING:
         slot->leaving = true;
+        slot->postpone.wait_ms = 0;
         break;
     case INPUT_SLOT_LOST:
         slot_lose(core, slot);
@@ -170,6 +172,11 @@ static void take_input(struct core *core, const struct input *input, struct now 
         transaction_answered(core, &input->as.transaction, now);
     } else if (input->kind == INPUT_STOP) {
         core->stopping = true;
+        for (uint32_t i = 0; i < core->slot_count; i++) {
+            if (core->slots[i] != NULL) {
+                core->slots[i]->postpone.wait_ms = 0; /* what was aborted lately is tried once more: there is no later */
+            }
+        }
     } else {
         struct slot *slot = slot_find(core, input->slot, input->epoch);
         if (slot != NULL) {
@@ -178,6 +185,11 @@ static void take_input(struct core *core, const struct input *input, struct now 
             orphan_input(core, input);
         }
     }
+}
+
+enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t root, const struct stored_event *found)
+{
+    return decide_conditional(core, index, epoch, id, root, found);
 }
 
 static void extend_windows(struct core *core, struct now now)

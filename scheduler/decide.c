@@ -1,4 +1,6 @@
-/* What is decided of a conditional record (R10). */
+/* See decide.h. */
+#include "scheduler/decide.h"
+
 #include "scheduler/control.h"
 #include "scheduler/outcome.h"
 #include "scheduler/core_state.h"
@@ -14,7 +16,7 @@ static bool is_moving(const struct core *core, const struct slot *slot, struct r
     return moving != NULL && !itself && (mark == NULL || mark->offset <= moving->offset);
 }
 
-enum decision core_decide(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t root, const struct stored_event *found)
+enum decision decide_conditional(struct core *core, slot_index index, uint32_t epoch, struct record_id id, int64_t root, const struct stored_event *found)
 {
     struct slot *slot = slot_find(core, index, epoch);
     if (slot == NULL) {

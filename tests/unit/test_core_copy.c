@@ -50,26 +50,6 @@ static void expect_copies(const struct core_case *test, size_t count, const int6
 #define EXPECT_COPIES(test, ...) \
     expect_copies(test, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 
-/* Somebody else's re-appends are not all read, so nothing is decided yet: what is undecided stays where it is, and the rest waits for it (R10). */
-static void test_undecided_is_not_copied(void **state)
-{
-    struct core_case *test = *state;
-    test->deciding = 1;
-    test->options.span_max = 99;
-    test->gained.high = 500;
-    core_case_store(test, 3, DAY, 0, DAY_LEVEL);
-    core_case_store(test, 5, DUE_SINCE_EVER - CORE_CASE_WALL, 1, 0);
-    core_case_store(test, 7, DAY + 7, 0, DAY_LEVEL);
-    begin(test, 2, 100);
-    look_up(test);
-    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
-    core_case_position(test, 500);
-    core_case_step(test);
-    core_case_settle_once(test);
-    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
-    assert_int_equal(core_case_find(test, COMMAND_DELIVER, 0)->as.deliver.key.offset, 5);
-}
-
 static void test_long_span_is_copied_lane_by_lane(void **state)
 {
     struct core_case *test = *state;
@@ -672,7 +652,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CORE_CASE_TEST(test_long_span_is_copied_lane_by_lane),
-        CORE_CASE_TEST(test_undecided_is_not_copied),
         CORE_CASE_TEST(test_span_within_its_limit_is_left),
         CORE_CASE_TEST(test_span_that_is_mostly_pending_is_left),
         CORE_CASE_TEST(test_retention_copies_what_is_near_it),

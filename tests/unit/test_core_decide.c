@@ -420,10 +420,34 @@ static void test_rejected_while_the_next_occurrence_is_moving(void **state)
     assert_int_equal(core_case_decide(test, A, 1), DECISION_REJECT);
 }
 
+/* Somebody else's re-appends are not all read, so nothing is decided yet: what is undecided stays where it is, and the rest waits for it (R10). */
+static void test_undecided_is_not_copied(void **state)
+{
+    struct core_case *test = *state;
+    test->deciding = 1;
+    test->options.span_max = 99;
+    test->gained.high = 500;
+    core_case_store(test, 3, CORE_CASE_DAY_MS, 0, 2);
+    core_case_store(test, 5, DUE_SINCE_EVER - CORE_CASE_WALL, 1, 0);
+    core_case_store(test, 7, CORE_CASE_DAY_MS + 7, 0, 2);
+    test->gained.position = 100;
+    test->gained.stored_position = 100;
+    core_case_begin(test, 2, 0);
+    while (core_case_count(test, COMMAND_COPY) == 0 && core_case_settle_once(test)) {
+    }
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
+    core_case_position(test, 500);
+    core_case_step(test);
+    core_case_settle_once(test);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
+    assert_int_equal(core_case_find(test, COMMAND_DELIVER, 0)->as.deliver.key.offset, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CORE_CASE_TEST(test_accepted_where_nothing_is_pending),
+        CORE_CASE_TEST(test_undecided_is_not_copied),
         CORE_CASE_TEST(test_rejected_where_one_is_pending),
         CORE_CASE_TEST(test_rejected_when_the_transaction_is_known),
         CORE_CASE_TEST(test_verdict_is_the_last_one),
