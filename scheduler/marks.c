@@ -52,7 +52,9 @@ bool marks_control(struct marks *marks, struct record_id id, int64_t offset, boo
     }
     const struct id_entry *old = id_table_find(&marks->table, id);
     struct id_entry mark = {.id = id, .offset = offset, .end = greater(end, offset + 1), .waits = -1, .before = -1, .by_cancel = by_cancel};
-    if (old != NULL) {
+    if (old != NULL && old->waits >= 0 && !old->waits_by_cancel) {
+        mark.before = old->offset; /* that an event has replaced something need not be told: a cancel that follows it is to be answered */
+    } else if (old != NULL) {
         mark.waits = old->waits;
         mark.waits_by_cancel = old->waits_by_cancel;
         mark.before = old->waits < 0 ? old->offset : old->before;
