@@ -193,8 +193,8 @@ static void forget_until(struct dedupe *dedupe, int64_t ms)
 static void accept(struct dedupe *dedupe, const struct dedupe_record *record)
 {
     if (dedupe->count == DEDUPE_IDS_MAX) {
+        dedupe->forgotten += until_at(dedupe, 0) > record->timestamp_ms; /* one that is kept for clocks that differ alone is not missed */
         forget(dedupe, dedupe->heap[0]);
-        dedupe->forgotten++;
     }
     if (dedupe->count == dedupe->capacity) {
         grow(dedupe);

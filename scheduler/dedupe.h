@@ -33,7 +33,7 @@ struct dedupe {
     uint32_t count;
     uint32_t first;        /* by offset; meaningless when there is none */
     uint32_t last;
-    uint64_t forgotten;    /* for want of room */
+    uint64_t forgotten;    /* for want of room, while their windows were open */
     int64_t *refused;      /* offsets of duplicates, ascending */
     uint32_t refused_count;
     uint32_t refused_capacity;
