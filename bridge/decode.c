@@ -73,8 +73,10 @@ static bool find_rule_target(const struct findings *findings, struct span *targe
                            "type %s has no route: add one, or a default_target, to the source",
                            refusal_show(json_text_inner(&findings->envelope.fields[ENVELOPE_TYPE])).text);
     }
-    return refusal_set(refusal, REFUSAL_NO_TARGET,
-                       "the record names no target: give header tarry-topic, or set default_target for the source");
+    bool field = rules->envelope && !refusal_has_header(rules, DIALECT_TOPIC);
+    return refusal_set(refusal, REFUSAL_NO_TARGET, "the record names no target: give %s %s, or set default_target for the source",
+                       field ? "envelope field" : "header",
+                       (field ? refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_TARGET))) : refusal_header(rules, DIALECT_TOPIC)).text);
 }
 
 static bool find_target(const struct findings *findings, struct span *target, struct refusal *refusal)
@@ -127,11 +129,10 @@ static bool decide_partition(const struct findings *findings, struct decoded *ma
     if (!dialect_given(&findings->controls, DIALECT_PARTITION)) {
         return true;
     }
-    struct span text = findings->controls.headers[DIALECT_PARTITION].value;
-    if (decimal_parse(text, &number) != DECIMAL_READ || number > INT32_MAX) {
-        return refusal_set(refusal, REFUSAL_BAD_TARGET,
-                           "header tarry-partition is %s: give a decimal number, 0 to 2147483647",
-                           refusal_show(text).text);
+    const struct record_header *header = &findings->controls.headers[DIALECT_PARTITION];
+    if (decimal_parse(header->value, &number) != DECIMAL_READ || number > INT32_MAX) {
+        return refusal_set(refusal, REFUSAL_BAD_TARGET, "header %s is %s: give a decimal number, 0 to 2147483647", refusal_show(header->name).text,
+                           refusal_show(header->value).text);
     }
     made->partition = (int32_t)number;
     return true;
@@ -159,7 +160,7 @@ static const char *find_id(const struct findings *findings, struct span *id, boo
     *fits = true;
     if (dialect_given(&findings->controls, DIALECT_ID)) {
         *id = findings->controls.headers[DIALECT_ID].value;
-        return "the header tarry-id";
+        return "the header";
     }
     if (envelope_has(&findings->envelope, ENVELOPE_ID)) {
         *fits = find_field_id(findings, id);
@@ -183,19 +184,36 @@ static bool decide_id(const struct findings *findings, struct decoded *made, str
     if (findings->root.decided && !dialect_given(&findings->controls, DIALECT_ID)) {
         return true; /* that field was no id when the record was accepted */
     }
+    if (dialect_given(&findings->controls, DIALECT_ID)) {
+        return refusal_set(refusal, REFUSAL_BAD_ID, "header %s must have 1 to %d bytes", refusal_show(findings->controls.headers[DIALECT_ID].name).text,
+                           DECODE_ID_MAX);
+    }
     return refusal_set(refusal, REFUSAL_BAD_ID, "%s must have 1 to %d bytes", place, DECODE_ID_MAX);
 }
 
+static bool refuse_without_id(const struct findings *findings, const char *what, struct refusal *refusal)
+{
+    const struct decode_rules *rules = findings->rules;
+    if (refusal_has_header(rules, DIALECT_ID) || (!findings->controls.id_from_key && !rules->envelope)) {
+        return refusal_set(refusal, REFUSAL_BAD_ID, "%s: give header %s", what, refusal_header(rules, DIALECT_ID).text);
+    }
+    if (findings->controls.id_from_key) {
+        return refusal_set(refusal, REFUSAL_BAD_ID, "%s: give the record a key, which is its id in this dialect", what);
+    }
+    return refusal_set(refusal, REFUSAL_BAD_ID, "%s: give envelope field %s", what,
+                       refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_ID))).text);
+}
+
 /* Who is to be found again must have a name. */
-static bool check_id(const struct decoded *made, struct refusal *refusal)
+static bool check_id(const struct findings *findings, const struct decoded *made, struct refusal *refusal)
 {
     if (made->id.data != NULL) {
         return true;
     }
     if (made->recurrence.kind != DECODE_RECURRENCE_NONE) {
-        return refusal_set(refusal, REFUSAL_BAD_ID, "a record that comes again has no id, and nobody could ever cancel it: give header tarry-id");
+        return refuse_without_id(findings, "a record that comes again has no id, and nobody could ever cancel it", refusal);
     }
-    return !made->conditional || refusal_set(refusal, REFUSAL_BAD_ID, "tarry-if-exists: reject asks about an id, and there is none: give header tarry-id");
+    return !made->conditional || refuse_without_id(findings, "tarry-if-exists: reject asks about an id, and there is none", refusal);
 }
 
 static bool decide_value(const struct findings *findings, struct decoded *made, struct refusal *refusal)
@@ -246,7 +264,7 @@ static bool check_until(const struct decoded *made, struct refusal *refusal)
 {
     const struct decoded_recurrence *recurrence = &made->recurrence;
     return recurrence->kind == DECODE_RECURRENCE_NONE || recurrence->until_ms < 0 || made->due_ms <= recurrence->until_ms ||
-           refusal_set(refusal, REFUSAL_BAD_SCHEDULE, "tarry-until is before the first firing, at %" PRId64 ": it would never fire", made->due_ms);
+           refusal_set(refusal, REFUSAL_BAD_SCHEDULE, "the time until which it comes again is before the first firing, at %" PRId64 " ms: it would never fire", made->due_ms);
 }
 
 static bool decide_due(const struct findings *findings, struct decoded *made, struct refusal *refusal)
@@ -256,8 +274,7 @@ static bool decide_due(const struct findings *findings, struct decoded *made, st
         return true;
     }
     const struct record base = base_of(findings);
-    return due_decide(findings->rules, &base, &findings->controls, &findings->envelope, &made->recurrence, &made->due_ms, refusal) &&
-           check_until(made, refusal);
+    return due_decide(findings->rules, &base, &findings->controls, &findings->envelope, &made->recurrence, &made->due_ms, refusal);
 }
 
 /* The record's own place, or of a re-append that of the record which a person wrote. */
@@ -300,7 +317,7 @@ static bool decide_condition(const struct findings *findings, struct decoded *ma
                                refusal_show(header->value).text);
         }
     }
-    made->undecided = made->conditional || made->due_ms == DUE_SINCE_EVER;
+    made->undecided = made->conditional || (!findings->root.decided && made->due_ms == DUE_SINCE_EVER); /* anybody can write a root that decides 0 */
     return true;
 }
 
@@ -325,19 +342,19 @@ static bool decide_cancel(struct findings *findings, struct decoded *made, struc
     if (!decide_id(findings, made, refusal)) {
         return false;
     }
-    return made->id.data != NULL || refusal_set(refusal, REFUSAL_BAD_ID, "a cancel names no id: give header tarry-id (or what the dialect has for it)");
+    return made->id.data != NULL || refuse_without_id(findings, "a cancel names no id", refusal);
 }
 
 static bool decide_schedule(struct findings *findings, struct decoded *made, struct refusal *refusal)
 {
     if (!decide_body(findings, made, refusal) || !decide_recurrence(findings, made, refusal) || !decide_due(findings, made, refusal) ||
         !decide_target(findings, made, refusal) || !decide_partition(findings, made, refusal) || !decide_id(findings, made, refusal) ||
-        !decide_expiry(findings, made, refusal) || !decide_condition(findings, made, refusal) || !check_id(made, refusal)) {
+        !decide_expiry(findings, made, refusal) || !decide_condition(findings, made, refusal) || !check_id(findings, made, refusal)) {
         return false;
     }
     decide_key(findings, made);
     spread(findings, made);
-    return true;
+    return findings->root.decided || check_until(made, refusal); /* of the time that it is due, spread included */
 }
 
 static bool is_paused(const struct findings *findings)

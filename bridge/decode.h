@@ -155,6 +155,10 @@ bool decode_root(const struct record *record, struct decode_root *root, struct r
  * its letter could not be kept (ms; the greatest of more than one). DUE_SINCE_EVER: no such header, or none that reads. O(headers). Any thread. */
 int64_t decode_not_before(const struct record *record);
 
+/* When a refused record is looked at: as decode_not_before, but of what was paused at once (DUE_SINCE_EVER), as refused it has no id, and nobody could have it
+ * go on. O(headers). Any thread. */
+int64_t decode_refused_due(const struct record *record);
+
 /* Firings done when a decided re-append was written: header tarry-runs, tarry's own. 0: none such, or none that reads. The greatest of more than one.
  * O(headers). Any thread. */
 int64_t decode_runs(const struct record *record);

@@ -44,6 +44,20 @@ static bool read_cron(const struct dialect_controls *controls, struct decoded_re
            refuse(header, REFUSAL_BAD_SCHEDULE, "give a cron expression of 5 to 7 fields (0 9 * * MON-FRI), at most 256 bytes", refusal);
 }
 
+static const char *remedy_of_every(enum dialect_form form)
+{
+    switch (form) {
+    case DIALECT_FORM_S:
+        return "give whole seconds, 1 at least, digits alone";
+    case DIALECT_FORM_MS:
+        return "give whole milliseconds, 1000 at least, digits alone";
+    case DIALECT_FORM_OWN:
+    case DIALECT_FORM_TOMBSTONE:
+    default:
+        return "give a span of 1 second at least, as 10m or 1h30m: units are d h m s ms, and a bare number is milliseconds";
+    }
+}
+
 static bool read_every(const struct decode_rules *rules,
                        const struct dialect_controls *controls,
                        bool decided,
@@ -53,9 +67,9 @@ static bool read_every(const struct decode_rules *rules,
     const struct record_header *header = &controls->headers[DIALECT_EVERY];
     recurrence->kind = DECODE_RECURRENCE_EVERY;
     if (due_read_span(controls, DIALECT_EVERY, &recurrence->every_ms) != DECIMAL_READ || recurrence->every_ms < DECODE_EVERY_LEAST_MS) {
-        return refuse(header, REFUSAL_BAD_SCHEDULE, "give a span of 1 second at least, as 10m or 1h30m", refusal);
+        return refuse(header, REFUSAL_BAD_SCHEDULE, remedy_of_every(controls->forms[DIALECT_EVERY]), refusal);
     }
-    return decided || recurrence->every_ms <= rules->max_delay_ms || refuse(header, REFUSAL_TOO_FAR, "beyond the source's max_delay", refusal);
+    return decided || recurrence->every_ms <= rules->max_delay_ms || due_refuse_beyond(rules, header->name, header->value, refusal);
 }
 
 static bool read_zone(const struct dialect_controls *controls, struct decoded_recurrence *recurrence, struct refusal *refusal)
@@ -81,13 +95,17 @@ static bool read_count(const struct dialect_controls *controls, struct decoded_r
 }
 
 /* What says how something comes again, of what does not. */
-static bool refuse_alone(const struct dialect_controls *controls, struct refusal *refusal)
+static bool refuse_alone(const struct decode_rules *rules, const struct dialect_controls *controls, struct refusal *refusal)
 {
     static const enum dialect_field fields[] = {DIALECT_TZ, DIALECT_UNTIL, DIALECT_COUNT};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (dialect_given(controls, fields[i])) {
-            return refuse(&controls->headers[fields[i]], REFUSAL_UNSUPPORTED,
-                          "it says nothing of a record that comes once: add tarry-cron or tarry-every, or leave it out", refusal);
+            const struct record_header *header = &controls->headers[fields[i]];
+            bool cron = refusal_has_header(rules, DIALECT_CRON) || !refusal_has_header(rules, DIALECT_EVERY);
+            bool every = refusal_has_header(rules, DIALECT_EVERY);
+            return refusal_set(refusal, REFUSAL_UNSUPPORTED, "header %s is %s: it says nothing of a record that comes once: add %s%s%s, or leave it out",
+                               refusal_show(header->name).text, refusal_show(header->value).text, cron ? refusal_header(rules, DIALECT_CRON).text : "",
+                               cron && every ? " or " : "", every ? refusal_header(rules, DIALECT_EVERY).text : "");
         }
     }
     return true;
@@ -103,7 +121,7 @@ bool decode_recurrence_read(const struct decode_rules *rules,
     bool every = dialect_given(controls, DIALECT_EVERY);
     *recurrence = decode_recurrence_none();
     if (!cron && !every) {
-        return refuse_alone(controls, refusal);
+        return refuse_alone(rules, controls, refusal);
     }
     if (cron && every) {
         return refusal_set(refusal, REFUSAL_AMBIGUOUS, "headers %s and %s both say how it comes again: give one of them",

@@ -120,6 +120,12 @@ int64_t decode_not_before(const struct record *record)
     return greatest_of(record, NOT_BEFORE, DUE_SINCE_EVER, TIME_TEXT_LAST_MS);
 }
 
+int64_t decode_refused_due(const struct record *record)
+{
+    int64_t not_before_ms = decode_not_before(record);
+    return not_before_ms == TIME_TEXT_LAST_MS ? DUE_SINCE_EVER : not_before_ms;
+}
+
 int64_t decode_runs(const struct record *record)
 {
     return greatest_of(record, RUNS, 0, DECODE_COUNT_MOST);

@@ -1,5 +1,8 @@
 #include "bridge/delay_text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/checked.h"
 
 struct unit {
@@ -84,4 +87,15 @@ enum decimal_result delay_text_parse(struct span text, int64_t *delay_ms)
     }
     *delay_ms = sum;
     return DECIMAL_READ;
+}
+
+void delay_text_write(int64_t delay_ms, char text[DELAY_TEXT_MAX])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (delay_ms >= units[i].ms || (delay_ms == 0 && length == 0 && i + 1 == UNIT_COUNT)) {
+            length += (size_t)snprintf(text + length, DELAY_TEXT_MAX - length, "%" PRId64 "%s", delay_ms / units[i].ms, units[i].name);
+            delay_ms %= units[i].ms;
+        }
+    }
 }

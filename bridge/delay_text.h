@@ -11,4 +11,9 @@
  * DECIMAL_READ. O(length). Any thread. */
 enum decimal_result delay_text_parse(struct span text, int64_t *delay_ms);
 
+#define DELAY_TEXT_MAX 40 /* room for any of them, with its NUL */
+
+/* The other way: the shortest text with units that reads as `delay_ms` (0 and more): "366d", "1h30m", "0ms". Always terminated. O(1). Any thread. */
+void delay_text_write(int64_t delay_ms, char text[DELAY_TEXT_MAX]);
+
 #endif

@@ -24,6 +24,20 @@ static bool refuse(const struct wish *wish, enum refusal_reason reason, const ch
                        refusal_show(wish->shown).text, remedy);
 }
 
+static bool refuse_beyond(const struct decode_rules *rules, const struct wish *wish, const char *what, struct refusal *refusal)
+{
+    char most[DELAY_TEXT_MAX];
+    delay_text_write(rules->max_delay_ms, most);
+    return refusal_set(refusal, REFUSAL_TOO_FAR, "%s %s is %s: %s the source's max_delay, %s", wish->place, refusal_show(wish->name).text,
+                       refusal_show(wish->shown).text, what, most);
+}
+
+bool due_refuse_beyond(const struct decode_rules *rules, struct span name, struct span shown, struct refusal *refusal)
+{
+    const struct wish wish = {.place = "header", .name = name, .shown = shown};
+    return refuse_beyond(rules, &wish, "beyond", refusal);
+}
+
 static bool has_timestamp(const struct record *record)
 {
     return record->timestamp != RECORD_TIMESTAMP_NONE && record->timestamp_ms >= 0;
@@ -151,6 +165,43 @@ static unsigned times_given(const struct dialect_controls *controls, const struc
            (unsigned)envelope_has(envelope, ENVELOPE_DELAY_MS) + (unsigned)envelope_has(envelope, ENVELOPE_DELIVER_AT);
 }
 
+static bool refuse_no_time(const struct decode_rules *rules, struct refusal *refusal)
+{
+    static const char format[] = "the record names no time: give %s %s%s%s, or set default_delay for the source";
+    bool delay = refusal_has_header(rules, DIALECT_DELAY);
+    bool at = refusal_has_header(rules, DIALECT_AT);
+    if (!delay && !at && rules->envelope) {
+        return refusal_set(refusal, REFUSAL_NO_TIME, format, "envelope field", refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_DELAY_MS))).text,
+                           " or ", refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_DELIVER_AT))).text);
+    }
+    return refusal_set(refusal, REFUSAL_NO_TIME, format, "header", refusal_header(rules, delay || !at ? DIALECT_DELAY : DIALECT_AT).text,
+                       delay && at ? " or " : "", delay && at ? refusal_header(rules, DIALECT_AT).text : "");
+}
+
+/* Names the first two: who takes those out finds the next. */
+static bool
+refuse_times(const struct decode_rules *rules, const struct dialect_controls *controls, const struct envelope *envelope, struct refusal *refusal)
+{
+    const struct {
+        bool given;
+        const char *place;
+        struct span name;
+    } all[] = {
+        {dialect_given(controls, DIALECT_DELAY), "header", controls->headers[DIALECT_DELAY].name},
+        {dialect_given(controls, DIALECT_AT), "header", controls->headers[DIALECT_AT].name},
+        {envelope_has(envelope, ENVELOPE_DELAY_MS), "envelope field", span_of_text(envelope_field_name(rules, ENVELOPE_DELAY_MS))},
+        {envelope_has(envelope, ENVELOPE_DELIVER_AT), "envelope field", span_of_text(envelope_field_name(rules, ENVELOPE_DELIVER_AT))},
+    };
+    size_t found[sizeof(all) / sizeof(all[0])];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        found[count] = i;
+        count += all[i].given;
+    }
+    return refusal_set(refusal, REFUSAL_AMBIGUOUS, "more than one time is given (%s %s, %s %s%s): give one", all[found[0]].place,
+                       refusal_show(all[found[0]].name).text, all[found[1]].place, refusal_show(all[found[1]].name).text, count > 2 ? "..." : "");
+}
+
 static bool find_wish(const struct decode_rules *rules,
                       const struct dialect_controls *controls,
                       const struct envelope *envelope,
@@ -159,9 +210,7 @@ static bool find_wish(const struct decode_rules *rules,
                       struct refusal *refusal)
 {
     if (times_given(controls, envelope) > 1) {
-        return refusal_set(refusal, REFUSAL_AMBIGUOUS,
-                           "more than one time is given (headers tarry-delay, delay_ms, tarry-at or a dialect's, the envelope's time "
-                           "fields): give one");
+        return refuse_times(rules, controls, envelope, refusal);
     }
     if (dialect_given(controls, DIALECT_DELAY)) {
         return read_delay_header(controls, wish, refusal);
@@ -181,15 +230,20 @@ static bool find_wish(const struct decode_rules *rules,
         return true;
     }
     if (rules->default_delay_ms < 0) {
-        return refusal_set(
-            refusal, REFUSAL_NO_TIME,
-            "the record names no time: give header tarry-delay or tarry-at, or set default_delay for the source");
+        return refuse_no_time(rules, refusal);
     }
     *wish = (struct wish){"setting", span_of_text("default_delay"), span_of_text("used"), false, false, rules->default_delay_ms};
     return true;
 }
 
 /* --- the bounds --- */
+
+/* Where a producer of this source can write a moment. */
+static struct refusal_shown moment_of(const struct decode_rules *rules)
+{
+    return !refusal_has_header(rules, DIALECT_AT) && rules->envelope ? refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_DELIVER_AT)))
+                                                                     : refusal_header(rules, DIALECT_AT);
+}
 
 static bool apply_relative(const struct decode_rules *rules,
                            const struct record *record,
@@ -199,11 +253,11 @@ static bool apply_relative(const struct decode_rules *rules,
 {
     int64_t due = 0;
     if (wish->ms > rules->max_delay_ms) {
-        return refuse(wish, REFUSAL_TOO_FAR, "beyond the source's max_delay", refusal);
+        return refuse_beyond(rules, wish, "beyond", refusal);
     }
     if (!has_timestamp(record)) {
-        return refuse(wish, REFUSAL_NO_TIMESTAMP, "the record has no timestamp to count from: give tarry-at instead",
-                      refusal);
+        return refusal_set(refusal, REFUSAL_NO_TIMESTAMP, "%s %s is %s: the record has no timestamp to count from: give %s instead", wish->place,
+                           refusal_show(wish->name).text, refusal_show(wish->shown).text, moment_of(rules).text);
     }
     if (!checked_add_i64(record->timestamp_ms, wish->ms, &due) || due > TIME_TEXT_LAST_MS) {
         return refuse(wish, REFUSAL_TOO_FAR, "counted from the record's timestamp it is beyond the year 9999", refusal);
@@ -248,8 +302,7 @@ static bool apply_absolute(const struct decode_rules *rules,
         return false;
     }
     if (has_timestamp(record) && wish->ms - record->timestamp_ms > rules->max_delay_ms) {
-        return refuse(wish, REFUSAL_TOO_FAR, "further from the record's timestamp than the source's max_delay",
-                      refusal);
+        return refuse_beyond(rules, wish, "further from the record's timestamp than", refusal);
     }
     *due_ms = wish->ms;
     return true;

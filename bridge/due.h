@@ -25,6 +25,9 @@ bool due_decide(const struct decode_rules *rules,
  * TOO_FAR). Any thread. */
 bool due_read_moment(const struct dialect_controls *controls, enum dialect_field field, int64_t *ms, struct refusal *refusal);
 
+/* Refuses (TOO_FAR) what a header asks for, a span longer than the source's max_delay, and names that. Returns false. Any thread. */
+bool due_refuse_beyond(const struct decode_rules *rules, struct span name, struct span shown, struct refusal *refusal);
+
 /* Reads the header of a field that is given as a span of time, 0 and more, by its form. *ms is written only for DECIMAL_READ. Any thread. */
 enum decimal_result due_read_span(const struct dialect_controls *controls, enum dialect_field field, int64_t *ms);
 

@@ -44,6 +44,44 @@ struct refusal_shown refusal_show(struct span bytes)
     return shown;
 }
 
+/* NULL: the dialect has none. Names with the dialect's prefix come before its bare ones, which are aliases. */
+static const char *header_of(const struct dialect *dialect, enum dialect_field field)
+{
+    for (size_t i = dialect->prefix == NULL ? 0 : dialect->bare; i < dialect->count; i++) {
+        if (dialect->entries[i].field == field) {
+            return dialect->entries[i].header;
+        }
+    }
+    return NULL;
+}
+
+static const char *find_header(const struct decode_rules *rules, enum dialect_field field)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < rules->dialect_count; i++) {
+        const char *header = header_of(rules->dialects[i], field);
+        found = header != NULL && (found == NULL || rules->dialects[i] == dialect_tarry_alone[0]) ? header : found;
+    }
+    return found;
+}
+
+bool refusal_has_header(const struct decode_rules *rules, enum dialect_field field)
+{
+    return find_header(rules, field) != NULL;
+}
+
+struct refusal_shown refusal_header(const struct decode_rules *rules, enum dialect_field field)
+{
+    struct refusal_shown shown;
+    const char *header = find_header(rules, field);
+    if (header == NULL) {
+        (void)snprintf(shown.text, sizeof(shown.text), "%s (dialect tarry, which is not on here)", header_of(dialect_tarry_alone[0], field));
+    } else {
+        (void)text_printable(span_of_text(header), shown.text, sizeof(shown.text));
+    }
+    return shown;
+}
+
 /* A cut may have gone through a character: its rest goes too. */
 static void trim_to_utf8(char *text)
 {

@@ -13,6 +13,13 @@ struct refusal_shown {
 
 struct refusal_shown refusal_show(struct span bytes);
 
+/* True: a dialect of the source has a header for that field. O(entries of its dialects). Any thread. */
+bool refusal_has_header(const struct decode_rules *rules, enum dialect_field field);
+
+/* What a producer of that source writes for a field, to be named in a remedy: tarry's header where its dialect is on, else the first one of the source's own
+ * dialects. Where none has one: tarry's, with the words that its dialect would have to be on. Printable, cut, without quotes. As above. */
+struct refusal_shown refusal_header(const struct decode_rules *rules, enum dialect_field field);
+
 /* Fills *refusal (the text is cut at REFUSAL_TEXT_MAX - 1 bytes, at a whole character) and returns false, so that a
  * function can end with it. Pass bytes from outside through refusal_show. Never a payload. */
 bool refusal_set(struct refusal *refusal, enum refusal_reason reason, const char *format, ...)

@@ -143,11 +143,11 @@ static enum sink_result write_again(struct sink *sink,
                                  sink_ticket_take(&transaction->tickets, token, true, place), report);
 }
 
-void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again, void *token)
+enum sink_result sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again, void *token)
 {
     if (!sink_transaction_open_for_records(sink)) {
         sink_transaction_not_now(sink);
-        return;
+        return SINK_FAILED;
     }
     struct sink_report report;
     enum sink_result result = write_again(sink, row, origin, again, token, &report);
@@ -156,4 +156,5 @@ void sink_copy(struct sink *sink, const struct row *row, const struct sink_origi
         keep_refused(&sink->transaction->copies, &report);
         sink_transaction_hold_wake(sink->transaction); /* no report of librdkafka's calls the owner to sink_poll */
     }
+    return result;
 }

@@ -116,6 +116,7 @@ void sink_transaction_sent(struct sink *sink, enum sink_result result, const str
     struct sink_transaction *transaction = sink->transaction;
     transaction->used = true;
     if (result == SINK_FULL) {
+        transaction->full = true;
         note_failure(transaction, false, "the local queue had no room for all of it");
     } else if (result == SINK_FAILED) {
         note_failure(transaction, report->failure == DELIVERY_UNDONE, report->error);
@@ -257,6 +258,7 @@ static void choose_next(struct sink *sink, bool committed)
     transaction->used = false;
     transaction->failed = false;
     transaction->purge_only = false;
+    transaction->full = false;
     transaction->told = false;
     transaction->ending = false;
     transaction->error[0] = '\0';
@@ -320,6 +322,7 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
     sink_copy_end(&transaction->copies, result);
     result->took_ms = kafka_handle_clock_ms() - transaction->ended_ms;
     result->error[0] = '\0';
+    result->full = !result->committed && transaction->full;
     if (!result->committed && !transaction->told) {
         word_error(transaction, words, result->error);
         find_topic(sink, code);

@@ -52,6 +52,7 @@ struct sink_transaction_result {
     const struct sink_copied *copied; /* committed: each partition that copies went into, in the order of their first ones; else none. Borrowed until the */
     size_t copied_count;              /* next result; never more than there are partitions that sink_copy was given rows of */
     int64_t took_ms;                  /* from sink_transaction_end */
+    bool full;                        /* aborted, and the local queue had no room for all of it: with fewer records it may fit */
     char error[SINK_ERROR_MAX];       /* why it was aborted, "" when committed or when told to abort */
 };
 
@@ -66,8 +67,11 @@ bool sink_transaction_poll(struct sink *sink, struct sink_transaction_result *re
  * broker), sink_poll gives one report: `copy`, DELIVERY_FAULT, its reason and words; before the result of its transaction. In all other cases there is none, and the
  * token is forgotten with the result: it was written; it was thrown out with its transaction (then it goes again with the next, and the record that is at fault is found
  * alone, as deliveries are); its partition is not known to the producer (yet). So a token comes back at most once, and never after the result. More than
- * SINK_COPY_REFUSED_MAX refused at once in one transaction: the others are told of when they are tried again. O(headers + partitions with copies in this transaction). */
-void sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again, void *token);
+ * SINK_COPY_REFUSED_MAX refused at once in one transaction: the others are told of when they are tried again.
+ *
+ * SINK_FULL: the local queue has no room, and the transaction's result says so, too. SINK_FAILED: not written, for any other reason. O(headers + partitions with
+ * copies in this transaction). */
+enum sink_result sink_copy(struct sink *sink, const struct row *row, const struct sink_origin *origin, const struct outgoing_again *again, void *token);
 
 #define SINK_COPY_REFUSED_MAX 1024
 

@@ -69,6 +69,7 @@ struct sink_transaction {
     bool used;          /* something was sent, or was to be sent, since the last end */
     bool failed;        /* something of it failed or was not taken */
     bool purge_only;    /* `error` is only of one that had to go because of another */
+    bool full;          /* the local queue had no room for something of it */
     bool ending;        /* sink_transaction_end was called, and the result is not handed over */
     bool told;          /* to abort */
     bool early;         /* a record was to go into the next one while this one was ending: that one is to fail */

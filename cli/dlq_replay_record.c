@@ -110,7 +110,14 @@ static bool says_when(struct span name)
     return span_equals_text(name, "tarry-delay") || span_equals_text(name, "delay_ms") || span_equals_text(name, "tarry-at");
 }
 
-/* On a delay topic ours would be taken at their word, and one given twice or unknown is refused. The first tarry-id stays, and the count of replays. */
+/* A letter of something with an id goes on under the letter's: under its own it would replace what is pending of it, as the schedule that it is of. */
+static bool has_new_id(const struct dlq_replay_record *maker, const struct letter *letter)
+{
+    return is_sent_on(maker, letter) && letter->schedule_id.data != NULL && !is_set_anew(maker->options, span_of_text("tarry-id"));
+}
+
+/* On a delay topic ours would be taken at their word, and one given twice or unknown is refused. The first tarry-id stays, if there is no new one, and the count
+ * of replays. */
 static bool is_dropped(const struct dlq_replay_record *maker, const struct letter *letter, struct span name, bool *id_seen)
 {
     if (is_set_anew(maker->options, name)) {
@@ -123,9 +130,9 @@ static bool is_dropped(const struct dlq_replay_record *maker, const struct lette
         return says_when(name);
     }
     if (span_equals_text(name, "tarry-id")) {
-        bool repeated = *id_seen;
+        bool dropped = *id_seen || has_new_id(maker, letter);
         *id_seen = true;
-        return repeated;
+        return dropped;
     }
     return decode_is_control_header(name) && !span_equals_text(name, FAILURE_HEADERS_REPLAYS);
 }
@@ -152,6 +159,9 @@ static void add_controls(struct dlq_replay_record *maker, const struct letter *l
 {
     if (maker->options->delay_ms > 0) {
         add_number(headers, "tarry-delay", maker->options->delay_ms);
+    }
+    if (has_new_id(maker, letter)) {
+        letter_add_header(headers, span_of_text("tarry-id"), span_of_text(letter->id));
     }
     if (is_sent_on(maker, letter)) {
         letter_add_header(headers, span_of_text("tarry-topic"), dlq_replay_record_goes_to(maker, letter));

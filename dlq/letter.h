@@ -41,7 +41,7 @@ struct letter_record {
 };
 
 struct letter {
-    char id[LETTER_ID_SIZE]; /* the same through all attempts, parking and replays of one failed record */
+    char id[LETTER_ID_SIZE]; /* the same through all attempts, parking and replays of one failed record, or occurrence */
     enum letter_reason reason; /* of the first failure */
     struct span error;       /* what the last failure said: valid UTF-8, at most LETTER_ERROR_MAX */
     uint32_t attempt;        /* 1: the first letter. Each redelivery that fails makes the next; parking does not count up */
@@ -64,8 +64,8 @@ struct letter {
 };
 
 /* The id of a failed record: a hash of what names it (all of `origin`, its timestamp too, as a topic made again has the same offsets), so that the same
- * failure found twice gets the same one. `salt` tells failures of one record apart (0 for the first; an edited copy, an import as new: any). Writes 32 hex
- * digits and NUL. */
+ * failure found twice gets the same one. `salt` tells failures of one record apart: 0 of one that comes once; of one that comes again, when this occurrence was due
+ * (ms); of an edited copy, or an import as new, any. Writes 32 hex digits and NUL. */
 void letter_id(char id[LETTER_ID_SIZE], struct span cluster, struct span group, const struct letter_origin *origin, uint64_t salt);
 
 /* Nats-Msg-Id of publishing this letter in this state: id, attempt, replays, state; stable for one failure, fresh for the next. `nth` > 0: once more,

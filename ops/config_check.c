@@ -47,6 +47,21 @@ static void check_topics(const struct check *check, size_t index)
     }
 }
 
+/* It may be meant (two delays, one after the other), hence a warning only. What goes out says no time: there it needs a default_delay, or is refused. */
+static void warn_of_source(const struct check *check, size_t index, const char *key, const char *target)
+{
+    const struct config *config = check->config;
+    for (size_t i = 0; i < config->source_count; i++) {
+        if (i != index && same(config->sources[i].topic, target) && !same(target, config->sources[index].topic)) {
+            config_problems_warning(check->problems, place_of(check, "sources", index, key).text,
+                                    "sources[%zu].%s: %s is sources[%zu].topic: what is delivered there is read as a record to be delayed again, and without "
+                                    "a default_delay there refused; choose another topic, unless that is meant",
+                                    index, key, config_value_show(target).text, i);
+            return;
+        }
+    }
+}
+
 static void check_loops(const struct check *check, size_t index)
 {
     const struct config_source *source = &check->config->sources[index];
@@ -56,6 +71,7 @@ static void check_loops(const struct check *check, size_t index)
                               "ever; choose another topic",
                               index, source->topic);
     }
+    warn_of_source(check, index, "default_target", source->default_target);
     for (size_t i = 0; i < source->routes.count; i++) {
         const struct config_pair *route = &source->routes.items[i];
         if (!target_name_valid(span_of_text(route->value))) {
@@ -68,6 +84,7 @@ static void check_loops(const struct check *check, size_t index)
                                   "ever; choose another topic",
                                   index, config_value_show(route->name).text);
         }
+        warn_of_source(check, index, "routes", route->value);
     }
 }
 

@@ -1,33 +1,41 @@
 /* Records that are written again to the end of their own partition (R4): what is other in them than before, and what is told of it. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "bridge/time_text.h"
 #include "ops/daemon_state.h"
+
+#define READY_MS 2000 /* after the order to stop, for the first transaction of an instance */
 
 static const struct outgoing_again as_the_row_says = {.due_ms = 0, .not_before_ms = 0, .runs = -1};
 
 /* ------------------------------------------------------------------------------------------------- what is other */
 
 /* `fired`: false of an occurrence that misfire let fall, which counts as no run, whatever the clock says by now. */
-bool daemon_again_next(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, bool fired, struct outgoing_again *again)
+static enum daemon_decided
+next(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, bool fired, struct outgoing_again *again)
 {
     struct recurrence_step step;
-    if (!daemon_schedules_step(daemon, partition, row, offset, &step) || step.finished) {
-        return false;
+    if (!daemon_schedules_step(daemon, partition, row, offset, &step)) {
+        return DAEMON_DECIDED_NEVER;
+    }
+    if (step.finished) {
+        return DAEMON_DECIDED_NOTHING;
     }
     *again = as_the_row_says;
     again->due_ms = step.next_due_ms;
     again->runs = row->decoded.recurrence.runs + (fired ? 1 : 0);
-    return true;
+    return DAEMON_DECIDED_WRITE;
 }
 
 /* Of a cron whose first time is not known: finds it. False: it never comes. */
 static bool find_first(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, int64_t *due_ms)
 {
-    bool unknown = row->decoded.recurrence.kind == DECODE_RECURRENCE_CRON && row->decoded.due_ms == DUE_SINCE_EVER;
+    bool unknown = row->decoded.undecided && row->decoded.recurrence.kind == DECODE_RECURRENCE_CRON && row->decoded.due_ms == DUE_SINCE_EVER;
     return !unknown || daemon_schedules_first(daemon, partition, row, offset, due_ms);
 }
 
@@ -45,6 +53,44 @@ daemon_again_decide(struct daemon *daemon, const struct partition *partition, co
         }
     }
     return find_first(daemon, partition, row, offset, &again->due_ms) ? DAEMON_DECIDED_WRITE : DAEMON_DECIDED_NEVER;
+}
+
+/* The time that it has of its own, of what is moved or paused. */
+static enum daemon_decided find_own(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, int64_t *due_ms)
+{
+    *due_ms = row->decoded.due_ms;
+    return find_first(daemon, partition, row, offset, due_ms) ? DAEMON_DECIDED_WRITE : DAEMON_DECIDED_NEVER;
+}
+
+enum daemon_decided daemon_again_make(struct daemon *daemon,
+                                      const struct partition *partition,
+                                      const struct command_copy *command,
+                                      const struct row *row,
+                                      struct outgoing_again *again,
+                                      const struct outgoing_again **how)
+{
+    *how = again;
+    *again = as_the_row_says;
+    again->due_ms = row->decoded.due_ms;
+    switch (command->why) {
+    case COPY_FORWARD:
+    case COPY_LATER:
+        *how = NULL;
+        return DAEMON_DECIDED_WRITE;
+    case COPY_NEXT:
+        return next(daemon, partition, row, command->key.offset, true, again);
+    case COPY_DECIDED: /* of what is decided already: an occurrence that misfire let fall */
+        return row->decoded.undecided ? daemon_again_decide(daemon, partition, row, command->key.offset, again)
+                                      : next(daemon, partition, row, command->key.offset, false, again);
+    case COPY_MOVED:
+        again->due_ms = command->due_ms;
+        return command->due_ms != DUE_SINCE_EVER ? DAEMON_DECIDED_WRITE
+                                                 : find_own(daemon, partition, row, command->key.offset, &again->due_ms); /* resumed */
+    case COPY_PAUSED:
+        again->not_before_ms = TIME_TEXT_LAST_MS;
+        return find_own(daemon, partition, row, command->key.offset, &again->due_ms);
+    }
+    return DAEMON_DECIDED_NEVER;
 }
 
 /* ------------------------------------------------------------------------------------------------- writing it */
@@ -108,11 +154,11 @@ void daemon_again_write(struct daemon *daemon,
         .due_ms = again == NULL ? place->due_ms : again->due_ms,
         .told = why >= COPY_NEXT ? daemon_outcomes_note(daemon, row, place->key.offset) : NULL,
     };
-    sink_copy(daemon->sink, row, &origin, again, token_of(copies, why));
+    bool full = sink_copy(daemon->sink, row, &origin, again, token_of(copies, why)) == SINK_FULL;
+    daemon->sink_full = daemon->sink_full || (full && daemon_transaction_exact(daemon)); /* that queue is the deliveries', too */
     bool undecided = !row->refused && row->decoded.conditional && again == NULL; /* it acts on nothing, and nobody finds it */
     struct record_id id = row->refused || undecided ? RECORD_ID_NONE : daemon_ids_hash(daemon, row->decoded.id);
     daemon_input(daemon, INPUT_REAPPENDED, partition)->as.reappended = (struct input_reappended){id, place->key.offset};
-    metrics_add(daemon->metrics, METRIC_REAPPENDED, label_of(why), 0, 1);
 }
 
 void daemon_again_fault(struct daemon *daemon, const struct partition *partition, lane_index lane, uint64_t sequence, enum letter_reason reason, const char *text)
@@ -125,44 +171,6 @@ void daemon_again_fault(struct daemon *daemon, const struct partition *partition
 }
 
 /* ------------------------------------------------------------------------------------------------- COMMAND_COPY */
-
-/* The time that it has of its own. False: none comes any more. */
-static bool find_own(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, int64_t *due_ms)
-{
-    *due_ms = row->decoded.due_ms;
-    return find_first(daemon, partition, row, offset, due_ms);
-}
-
-/* True: *how says how it is written, *again or NULL, which is as it stands. False: nothing is written. */
-static bool make(struct daemon *daemon,
-                 const struct partition *partition,
-                 const struct command_copy *command,
-                 const struct row *row,
-                 struct outgoing_again *again,
-                 const struct outgoing_again **how)
-{
-    *how = again;
-    *again = as_the_row_says;
-    again->due_ms = row->decoded.due_ms;
-    switch (command->why) {
-    case COPY_FORWARD:
-    case COPY_LATER:
-        *how = NULL;
-        return true;
-    case COPY_NEXT:
-        return daemon_again_next(daemon, partition, row, command->key.offset, true, again);
-    case COPY_DECIDED: /* of what is decided already: an occurrence that misfire let fall */
-        return row->decoded.undecided ? daemon_again_decide(daemon, partition, row, command->key.offset, again) == DAEMON_DECIDED_WRITE
-                                      : daemon_again_next(daemon, partition, row, command->key.offset, false, again);
-    case COPY_MOVED:
-        again->due_ms = command->due_ms;
-        return command->due_ms != DUE_SINCE_EVER || find_own(daemon, partition, row, command->key.offset, &again->due_ms); /* resumed */
-    case COPY_PAUSED:
-        again->not_before_ms = TIME_TEXT_LAST_MS;
-        return find_own(daemon, partition, row, command->key.offset, &again->due_ms);
-    }
-    return false;
-}
 
 /* For good: another topic stands there (R8), or there are no rights. What a delivery has left behind ends here, with a letter; all else stays where it is. */
 static void refuse(struct daemon *daemon, const struct partition *partition, const struct command_copy *command, const char *text)
@@ -181,12 +189,32 @@ void daemon_again_prepare(struct daemon *daemon)
     }
 }
 
+/* At the end there is no later: what was delivered would be delivered again after the next start. Nothing else is under way then that this could hold up. */
+static void await_ready(struct daemon *daemon)
+{
+    int64_t ready_by_ms = daemon->stop_by_ms - daemon->config->shutdown_timeout_ms + READY_MS;
+    int64_t until_ms = ready_by_ms < daemon->stop_by_ms ? ready_by_ms : daemon->stop_by_ms;
+    int64_t left_ms = until_ms - clock_mono().ms;
+    while (left_ms > 0 && !sink_transaction_ready(daemon->sink) && !sink_transaction_refused(daemon->sink)) {
+        struct pollfd woken = {daemon->wake_fd, POLLIN, 0}; /* by the sink, too */
+        uint64_t count;
+        if (poll(&woken, 1, (int)left_ms) > 0 && read(daemon->wake_fd, &count, sizeof(count)) < 0) {
+            return;
+        }
+        left_ms = until_ms - clock_mono().ms;
+    }
+}
+
 void daemon_again_copy(struct daemon *daemon, const struct partition *partition, const struct command_copy *command)
 {
     struct row row;
     struct outgoing_again again;
     const struct outgoing_again *how;
     char text[SINK_ERROR_MAX + 128];
+    daemon_again_prepare(daemon);
+    if (daemon->stopping) {
+        await_ready(daemon);
+    }
     if (sink_transaction_refused(daemon->sink)) {
         snprintf(text, sizeof(text), "nothing can be written again, so nothing follows it: %s", sink_transaction_trouble(daemon->sink));
         refuse(daemon, partition, command, text);
@@ -194,7 +222,6 @@ void daemon_again_copy(struct daemon *daemon, const struct partition *partition,
     }
     if (!sink_transaction_ready(daemon->sink)) { /* the first copy of an instance that delivers at least once: it is tried again soon */
         daemon->spoilt = true;
-        daemon_again_prepare(daemon);
         return;
     }
     if (partition->state == PARTITIONS_DRAINING) {
@@ -206,9 +233,17 @@ void daemon_again_copy(struct daemon *daemon, const struct partition *partition,
         daemon->spoilt = true;
         return;
     }
-    if (make(daemon, partition, command, &row, &again, &how)) {
+    switch (daemon_again_make(daemon, partition, command, &row, &again, &how)) {
+    case DAEMON_DECIDED_WRITE: {
         struct daemon_place place = {command->lane, command->sequence, command->key, command->due_ms};
         daemon_again_write(daemon, partition, &row, &place, command->why, how);
+        break;
+    }
+    case DAEMON_DECIDED_NEVER:
+        refuse(daemon, partition, command, "no time of its schedule comes any more, or its time zone is not on this host, so nothing follows it: see the log");
+        break;
+    case DAEMON_DECIDED_NOTHING:
+        break;
     }
 }
 
@@ -235,6 +270,7 @@ void daemon_again_end(struct daemon *daemon, bool committed)
     struct daemon_copies *copies = &daemon->copies;
     for (size_t i = 0; i < copies->count; i++) {
         if (committed) {
+            metrics_add(daemon->metrics, METRIC_REAPPENDED, label_of(copies->items[i].why), 0, 1);
             daemon_outcomes_copied(daemon, &copies->items[i]);
         }
         free(copies->items[i].told);

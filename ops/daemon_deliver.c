@@ -114,6 +114,10 @@ static const char *explain_failure(struct daemon *daemon, const struct delivery 
         *reason = LETTER_REASON_NOT_REAPPENDED;
         return "it cannot be written to the end of its own partition again, so nothing follows it: see the log";
     }
+    if (name == NULL && delivery->row.decoded.undecided) { /* no target has seen it, so none has refused it */
+        *reason = LETTER_REASON_BAD_SCHEDULE;
+        return "it was not decided upon, and why was pushed out by later words: see the log, and give it to its topic again";
+    }
     if (*reason == LETTER_REASON_NOT_REAPPENDED || *reason == LETTER_REASON_BAD_SCHEDULE) {
         return text;
     }
@@ -187,6 +191,9 @@ static void send(struct daemon *daemon, const struct delivery *delivery)
     struct sink_report report;
     struct in_flight_item *item = new_item(daemon, delivery);
     enum sink_result result = send_row(daemon, delivery, item, &report);
+    if (delivery->again) {
+        daemon_again_prepare(daemon); /* of what comes from the disk none was read in this life */
+    }
     if (result == SINK_TAKEN) {
         write_again(daemon, delivery, COPY_NEXT);
         return;
@@ -255,7 +262,8 @@ static void decide(struct daemon *daemon, struct delivery *delivery)
         decided = daemon_again_decide(daemon, delivery->partition, row, delivery->command->key.offset, &delivery->again_as);
     }
     if (decided == DAEMON_DECIDED_NEVER) {
-        at_fault(daemon, delivery, LETTER_REASON_BAD_SCHEDULE, "no time of its schedule comes any more: correct tarry-cron, tarry-until or tarry-tz");
+        at_fault(daemon, delivery, LETTER_REASON_BAD_SCHEDULE,
+                 "no time of its schedule comes any more, or this host has no such zone: correct tarry-cron, tarry-until or tarry-tz, or install tzdata");
         return;
     }
     delivery->again = decided == DAEMON_DECIDED_WRITE;

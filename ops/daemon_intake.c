@@ -94,7 +94,7 @@ static bool make_row(struct daemon *daemon, struct partition *partition, const s
     }
     refuse(daemon, partition, record, &refusal);
     taken->lane = LANES_REFUSED;
-    taken->due_ms = decode_not_before(record);
+    taken->due_ms = decode_refused_due(record);
     return row_encode_refused(&daemon->row, record, &refusal, &error);
 }
 

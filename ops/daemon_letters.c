@@ -1,8 +1,8 @@
 /*
  * What cannot be understood or delivered becomes a dead letter (dlq/letter.h), which JetStream acknowledges before the frontier passes the record.
  *
- * The outbox's thread does the waiting. A letter that it has no room for waits here, as many as the bounds of the lanes (max_in_flight) let be, and holds
- * up nothing else; one that JetStream does not take is reported as such, and the core has its record written again, to be tried later.
+ * The outbox's thread does the waiting. A letter that it has no room for waits here, as many as max_in_flight lets be; one that JetStream does not take is
+ * reported as such, and the core has its record written again, to be tried later.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "bridge/decimal.h"
 #include "bridge/outgoing.h"
 #include "bridge/refusal.h"
 #include "ops/daemon_state.h"
 #include "ops/letter_options.h"
 
-#define POST_MS 3000 /* for one post */
+#define POST_MS 3000         /* for one post */
 #define LETTERS_MAX 16384
 #define BYTES_MAX ((size_t)64 << 20)
 #define LETTERS_EXACT_MAX 1024 /* with exactly_once: what is in the outbox when it is given up must be answered within the transaction's life */
@@ -27,8 +28,7 @@
 #define STOP_MS 1000 /* for the redelivery at hand */
 #define MEMBERS_MAX ((size_t)1 << 20)
 
-/* A transaction waits for its letters: for the post under way, the next one, and (daemon_transaction.c) as long before it gives up those that have no room
- * in the outbox. */
+/* A transaction waits for its letters: for the post under way, the next, and (daemon_transaction.c) as long before it gives up those that have no room. */
 static int64_t post_ms(const struct config *config)
 {
     int64_t quarter_ms = config->transaction_timeout_ms / 4;
@@ -136,12 +136,18 @@ static uint32_t replays_of(const struct row *row)
     return 0;
 }
 
-/* The record as it would go out; a refused one whole, as it came. */
-static void fill_record(struct daemon *daemon, const struct config_source *source, const struct row *row, struct letter *letter)
+/* What says that it is to be decided anew, where it came from: it was never decided what goes out, or how it goes on. */
+static bool is_whole(const struct in_flight_item *item, const struct row *row)
+{
+    return row->refused || row->decoded.undecided || (daemon_schedules_recurs(row) && item->reason == LETTER_REASON_BAD_SCHEDULE);
+}
+
+/* The record as it would go out; or whole, as it came. */
+static void fill_record(struct daemon *daemon, const struct config_source *source, const struct row *row, bool whole, struct letter *letter)
 {
     struct buffer *headers = &daemon->letters.headers;
     buffer_clear(headers);
-    if (row->refused) {
+    if (whole) {
         (void)outgoing_refused(row, add_header, headers); /* row_decode has read this row: it is whole */
         letter->record = (struct letter_record){row->record.key, row->record.value, buffer_span(headers)};
     } else {
@@ -163,24 +169,26 @@ static void make(struct daemon *daemon,
                  char room[LETTER_ERROR_MAX])
 {
     const struct config_source *source = &daemon->config->sources[item->source_index];
+    bool whole = is_whole(item, row);
     *letter = (struct letter){
         .reason = (enum letter_reason)item->reason,
         .attempt = 1,
         .replays = replays_of(row),
         .first_failure_ms = daemon->now.wall.ms,
         .last_failure_ms = daemon->now.wall.ms,
-        .target = row->refused ? SPAN_ABSENT : row->decoded.target,
-        .target_partition = row->refused ? -1 : row->decoded.partition,
+        .target = whole ? SPAN_ABSENT : row->decoded.target,
+        .target_partition = whole ? -1 : row->decoded.partition,
         .origin = origin_of(partition, key, row),
         .group = span_of_text(daemon->config->group),
         .schedule_id = row->refused ? SPAN_ABSENT : row->decoded.id,
-        .due_ms = row->refused ? -1 : row->decoded.due_ms,
+        .due_ms = whole ? -1 : row->decoded.due_ms,
     };
-    letter_id(letter->id, span_of_text(daemon->cluster), letter->group, &letter->origin, 0);
+    uint64_t salt = daemon_schedules_recurs(row) ? (uint64_t)row->decoded.due_ms : 0; /* of one schedule each occurrence has its own */
+    letter_id(letter->id, span_of_text(daemon->cluster), letter->group, &letter->origin, salt);
     letter_set_error(letter, span_of_text(error), room);
     const struct retry_policy *policy = letter_options_retry(daemon->letters.policies, letter->target);
     letter->not_before_ms = daemon->now.wall.ms + retry_wait_ms(policy, 1, sink_target_hash(span_of_text(letter->id)));
-    fill_record(daemon, source, row, letter);
+    fill_record(daemon, source, row, whole, letter);
 }
 
 /* False: there is no room in the outbox now. */
@@ -189,17 +197,17 @@ static bool put(struct daemon *daemon, const struct partition *partition, struct
     struct letter letter;
     char room[LETTER_ERROR_MAX];
     make(daemon, partition, item, key, row, error, &letter, room);
-    enum letter_state state = letter_options_state(daemon->letters.policies, &letter);
+    enum letter_state state = letter_options_state(daemon->letters.policies, &letter, row->refused ? -1 : row->decoded.expires_ms);
     item->parked = state == LETTER_PARKED;
     if (!outbox_put(daemon->letters.outbox, &letter, state, item)) {
         return false;
     }
     if (daemon_may_tell(daemon, &daemon->letters.told_ms[letter.reason])) {
-        struct refusal_shown target = refusal_show(letter.target);
+        char target[256]; /* of a topic's name; "" when it names none */
+        (void)text_printable(letter.target, target, sizeof(target));
         log_write(LOG_LEVEL_WARNING, "dead_letter",
                   LOG_FIELDS(LOG_TEXT("reason", letter_reason_name(letter.reason)), LOG_TEXT("id", letter.id), LOG_TEXT("topic", partition->topic),
-                             LOG_NUMBER("partition", letter.origin.partition), LOG_NUMBER("offset", letter.origin.offset),
-                             LOG_TEXT("target", target.text)),
+                             LOG_NUMBER("partition", letter.origin.partition), LOG_NUMBER("offset", letter.origin.offset), LOG_TEXT("target", target)),
                   "a record becomes a dead letter: %s", error);
     }
     return true;

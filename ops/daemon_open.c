@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bridge/time_text.h"
 #include "ops/daemon_opening.h"
 
 #define RETRY_MS 1000
@@ -13,6 +14,7 @@
 #define FAILED_WAITS 2    /* after a failed look-up none is made for so many times as long as it took */
 #define OPEN_AT_ONCE 16   /* in one turn, and */
 #define OPEN_MS 200       /* none is begun later in it, so that deliveries go on between */
+#define PAUSED_MS (TIME_TEXT_LAST_MS - INT64_C(31536000000)) /* due in the last year that there is (buckets are coarse): of the paused alone */
 
 void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t number)
 {
@@ -153,6 +155,32 @@ static bool open_one(struct daemon *daemon, struct partition *partition)
     return done;
 }
 
+bool daemon_open_only_paused(const struct daemon *daemon, const struct partition *partition)
+{
+    uint64_t pending = 0;
+    struct core_slot_stats slot;
+    core_slot_stats(daemon->core, partition->slot, &slot);
+    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
+        struct core_queue_stats stats;
+        core_queue_stats(daemon->core, partition->slot, lane, daemon->now, &stats);
+        if (stats.pending > 0 && (stats.in_flight > 0 || stats.overdue > 0 || stats.next_due_ms < PAUSED_MS)) {
+            return false;
+        }
+        pending += stats.pending;
+    }
+    return pending > 0 && slot.unwritten_rows == 0; /* of those nobody has counted when they are due */
+}
+
+/* A person has to do something: by itself no paused one leaves. */
+static void tell_paused(const struct daemon *daemon, struct partition *partition)
+{
+    if (daemon_open_only_paused(daemon, partition)) {
+        tell(partition, LOG_LEVEL_ERROR, "topic_paused",
+             "only paused schedules of the former topic are pending, and they never leave, so that the new one is not read: give them to the new topic, "
+             "then stop, move store.path away and start with --accept-change");
+    }
+}
+
 /* The former topic's records have all left: what stands there now is read, as accepted. The checkpoint is forgotten first: else a process that ends
  * before the next one would fire its rows again. */
 static void look_drained(struct daemon *daemon, struct partition *partition)
@@ -165,6 +193,7 @@ static void look_drained(struct daemon *daemon, struct partition *partition)
     core_slot_stats(daemon->core, partition->slot, &stats);
     partition->retry_at_ms = daemon->now.mono.ms + RETRY_MS;
     if (writer_busy(daemon->writer) || stats.pending > 0) {
+        tell_paused(daemon, partition);
         return;
     }
     if (!store_forget_slot(daemon->store, partition->slot, &error)) {

@@ -45,21 +45,15 @@ static bool refuse(struct refusal *refusal, struct span value, const char *field
     return refusal_set(refusal, REFUSAL_BAD_SCHEDULE, "header %s is %s: %s", field, refusal_show(value).text, problem);
 }
 
-/* Fills all but offset_ms and runs. */
-static bool load(struct daemon *daemon, const struct decoded_recurrence *given, struct recurrence *recurrence, struct refusal *refusal)
+/* What this host's zones have no say in. Fills all but zone, offset_ms and runs. */
+static bool load_pure(struct daemon *daemon, const struct decoded_recurrence *given, struct recurrence *recurrence, struct refusal *refusal)
 {
     char problem[CRON_PROBLEM_SIZE] = "";
-    struct error error = {0};
     *recurrence = (struct recurrence){.kind = RECURRENCE_EVERY, .every_ms = given->every_ms, .until_ms = given->until_ms, .count = (uint64_t)given->count};
     if (given->kind == DECODE_RECURRENCE_NONE) {
         recurrence->kind = RECURRENCE_NONE;
-        return true;
     }
-    if (!find_zone(daemon, given->zone, &recurrence->zone, &error)) {
-        return refuse(refusal, given->zone, "tarry-tz", error.text);
-    }
-    if (given->kind == DECODE_RECURRENCE_EVERY) {
-        recurrence->zone = NULL;
+    if (given->kind != DECODE_RECURRENCE_CRON) {
         return true;
     }
     recurrence->kind = RECURRENCE_CRON;
@@ -68,10 +62,23 @@ static bool load(struct daemon *daemon, const struct decoded_recurrence *given, 
     return recurrence->cron != NULL || refuse(refusal, given->cron, "tarry-cron", problem);
 }
 
+/* Fills all but offset_ms and runs. */
+static bool load(struct daemon *daemon, const struct decoded_recurrence *given, struct recurrence *recurrence, struct refusal *refusal)
+{
+    struct error error = {0};
+    if (!load_pure(daemon, given, recurrence, refusal)) {
+        return false;
+    }
+    return recurrence->kind != RECURRENCE_CRON || find_zone(daemon, given->zone, &recurrence->zone, &error) ||
+           refuse(refusal, given->zone, "tarry-tz", error.text);
+}
+
+/* A record's lane must be the same whoever reads it, and whenever (R8): so nothing here asks for the zone's file. That one is missing is found when it is
+ * needed. */
 bool daemon_schedules_check(struct daemon *daemon, const struct decoded *decoded, struct refusal *refusal)
 {
     struct recurrence recurrence;
-    return load(daemon, &decoded->recurrence, &recurrence, refusal);
+    return load_pure(daemon, &decoded->recurrence, &recurrence, refusal);
 }
 
 static bool load_row(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, struct recurrence *recurrence)
@@ -105,5 +112,7 @@ bool daemon_schedules_step(struct daemon *daemon, const struct partition *partit
         return false;
     }
     recurrence_step(&recurrence, daemon->sources[partition->source_index].misfire, row->decoded.due_ms, daemon->now.wall.ms, step);
+    bool expires = row->decoded.expires_ms >= 0 && step->next_due_ms >= row->decoded.expires_ms;
+    step->finished = step->finished || expires; /* nobody wants the next: else each would become a letter, for ever */
     return true;
 }

@@ -246,6 +246,7 @@ void daemon_open_assigned(struct daemon *daemon, const char *topic, int32_t numb
 void daemon_open_leave(struct daemon *daemon, struct partition *partition, bool lost);
 void daemon_open_left(struct daemon *daemon, struct partition *partition);
 int64_t daemon_open_deadline(const struct daemon *daemon);
+bool daemon_open_only_paused(const struct daemon *daemon, const struct partition *partition); /* gained: all that is pending, and something is */
 
 /* daemon_cluster.c. Blocks up to timeout_ms until the cluster's id is known. False: ERROR_UNAVAILABLE, or the process ends. */
 bool daemon_cluster_know(struct daemon *daemon, int timeout_ms, struct error *error);
@@ -260,7 +261,7 @@ uint64_t daemon_ids_place(const void *bytes, size_t length);                    
 struct stored_event daemon_ids_find(struct daemon *daemon, const struct partition *partition, struct record_id id); /* in the store; offset -1: none */
 
 /* daemon_schedules.c: what comes again. */
-bool daemon_schedules_check(struct daemon *daemon, const struct decoded *decoded, struct refusal *refusal); /* BAD_SCHEDULE: it never comes */
+bool daemon_schedules_check(struct daemon *daemon, const struct decoded *decoded, struct refusal *refusal); /* at intake. BAD_SCHEDULE: it never comes */
 bool daemon_schedules_first(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, int64_t *due_ms);
 bool daemon_schedules_step(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, struct recurrence_step *step);
 static inline bool daemon_schedules_recurs(const struct row *row)
@@ -270,14 +271,19 @@ static inline bool daemon_schedules_recurs(const struct row *row)
 
 /* daemon_again.c: records written again (R4). */
 
-/* How a record is written again: false, nothing is (no occurrence follows; rejected, dropped, or it never comes). `row` is accepted. */
-bool daemon_again_next(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, bool fired, struct outgoing_again *again);
-
 enum daemon_decided {
     DAEMON_DECIDED_WRITE,
-    DAEMON_DECIDED_NOTHING, /* rejected, or dropped */
-    DAEMON_DECIDED_NEVER,   /* no time of it comes any more */
+    DAEMON_DECIDED_NOTHING, /* rejected, dropped, or no occurrence follows */
+    DAEMON_DECIDED_NEVER,   /* it has no time any more, or nobody here can say when: its zone or expression does not read */
 };
+
+/* How the record of a COMMAND_COPY is written again: as *how says, of which NULL is as it stands. `row` is accepted, but with COPY_FORWARD and COPY_LATER. */
+enum daemon_decided daemon_again_make(struct daemon *daemon,
+                                      const struct partition *partition,
+                                      const struct command_copy *command,
+                                      const struct row *row,
+                                      struct outgoing_again *again,
+                                      const struct outgoing_again **how);
 enum daemon_decided
 daemon_again_decide(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, struct outgoing_again *again);
 

@@ -16,6 +16,7 @@ struct daemon_call {
     slot_index slot;    /* being asked, or next to be */
     uint32_t epoch;
     bool asked;         /* an answer is to come */
+    bool rests;         /* it is moving: asked again a little later */
     bool seen;          /* a partition of this instance was asked */
     struct record_id id;
 };
@@ -84,6 +85,7 @@ static void ask(struct daemon *daemon, struct daemon_call *call)
     const struct partition *partition = partitions_at(&daemon->partitions, call->slot);
     call->epoch = partition->epoch;
     call->asked = true;
+    call->rests = false;
     call->seen = true;
     daemon_input(daemon, INPUT_STEER, partition)->as.steer =
         (struct input_steer){.token = call->token,
@@ -182,14 +184,15 @@ void daemon_steering_answer(struct daemon *daemon, const struct command_steered 
         answer(daemon, call, STEERING_DONE, steered->due_ms);
         break;
     case STEER_NOT_FOUND:
-        call->slot++; /* the next partition, in the next turn */
+        call->slot++; /* the next partition, in the next turn, which comes at once */
         break;
     case STEER_TOO_LATE:
         answer(daemon, call, STEERING_TOO_LATE, steered->due_ms);
         break;
     case STEER_MOVING:
     case STEER_BUSY:
-        break; /* again, in a later turn */
+        call->rests = true;
+        break;
     case STEER_FAILED:
         answer(daemon, call, STEERING_FAILED, steered->due_ms);
         break;
@@ -204,7 +207,7 @@ int64_t daemon_steering_deadline(const struct daemon *daemon)
     int64_t least = TIME_NEVER;
     for (size_t i = 0; i < STEERING_UNDER_WAY_MAX && is_open(daemon); i++) {
         const struct daemon_call *call = &daemon->steered->calls[i];
-        int64_t at_ms = call->asked ? call->give_up_ms : daemon->now.mono.ms + AGAIN_MS;
+        int64_t at_ms = call->asked ? call->give_up_ms : daemon->now.mono.ms + (call->rests ? AGAIN_MS : 0);
         if (call->call != NULL && at_ms < least) {
             least = at_ms;
         }

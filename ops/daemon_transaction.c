@@ -130,7 +130,7 @@ static void hand_over(struct daemon *daemon, const struct sink_transaction_resul
     daemon->end_at_ms = TIME_NEVER;
     daemon_again_end(daemon, result->committed);
     daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction = (struct input_transaction){
-        daemon->transaction, result->committed ? TRANSACTION_COMMITTED : TRANSACTION_ABORTED, daemon->copies.ends, ends};
+        daemon->transaction, result->committed ? TRANSACTION_COMMITTED : result->full ? TRANSACTION_FULL : TRANSACTION_ABORTED, daemon->copies.ends, ends};
 }
 
 /* The end of each slot's copies as the sink knows it: -1, nobody said. */

@@ -44,9 +44,10 @@ void in_flight_give(struct in_flight *in_flight, struct in_flight_item *item)
     in_flight->count--;
 }
 
-static size_t place_of(lane_index lane, uint64_t sequence)
+/* Lanes count from 0 each, in each partition; an epoch is of one partition alone. */
+static size_t place_of(uint32_t epoch, lane_index lane, uint64_t sequence)
 {
-    return (size_t)((sequence + (uint64_t)lane * 127) % IN_FLIGHT_ERRORS); /* lanes count from 0 each */
+    return (size_t)((sequence + (uint64_t)lane * 127 + (uint64_t)epoch * 521) % IN_FLIGHT_ERRORS);
 }
 
 void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *item, const char *reason, const char *text)
@@ -54,7 +55,7 @@ void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *it
     if (text[0] == '\0') {
         return;
     }
-    struct in_flight_error *error = &in_flight->errors[place_of(item->lane, item->sequence)];
+    struct in_flight_error *error = &in_flight->errors[place_of(item->epoch, item->lane, item->sequence)];
     error->sequence = item->sequence;
     error->epoch = item->epoch;
     error->lane = item->lane;
@@ -64,7 +65,7 @@ void in_flight_note(struct in_flight *in_flight, const struct in_flight_item *it
 
 const char *in_flight_text(const struct in_flight *in_flight, uint32_t epoch, lane_index lane, uint64_t sequence, const char **reason)
 {
-    const struct in_flight_error *error = &in_flight->errors[place_of(lane, sequence)];
+    const struct in_flight_error *error = &in_flight->errors[place_of(epoch, lane, sequence)];
     bool found = error->epoch == epoch && error->lane == lane && error->sequence == sequence && error->text[0] != '\0';
     *reason = found ? error->reason : NULL;
     return found ? error->text : "the target does not take this record";

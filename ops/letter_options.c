@@ -56,9 +56,10 @@ static bool needs_a_person(enum letter_reason reason)
     return reason == LETTER_REASON_EXPIRED || reason == LETTER_REASON_LATE || reason == LETTER_REASON_BAD_SCHEDULE || reason == LETTER_REASON_NOT_REAPPENDED;
 }
 
-enum letter_state letter_options_state(const struct config *config, const struct letter *letter)
+enum letter_state letter_options_state(const struct config *config, const struct letter *letter, int64_t expires_ms)
 {
-    bool parked = letter->target.data == NULL || needs_a_person(letter->reason) || retry_spent(letter_options_retry(config, letter->target), 1);
+    bool expires = expires_ms >= 0 && letter->not_before_ms >= expires_ms;
+    bool parked = expires || letter->target.data == NULL || needs_a_person(letter->reason) || retry_spent(letter_options_retry(config, letter->target), 1);
     return parked ? LETTER_PARKED : LETTER_WAITING;
 }
 

@@ -22,9 +22,9 @@ void letter_options_owner(const struct config *config, const char *cluster, char
 /* The policy of this topic: of the first entry of targets that it matches, else retry_default. Never NULL. */
 const struct retry_policy *letter_options_retry(const struct config *config, struct span topic);
 
-/* Where a new letter goes: to wait for its redelivery, or for a person, when redelivering it does no good (its reason says so, or nobody knows where to), or
- * its policy has none. */
-enum letter_state letter_options_state(const struct config *config, const struct letter *letter);
+/* Where a new letter goes: to wait for its redelivery, or for a person, when redelivering it does no good (its reason says so, or nobody knows where to), its
+ * policy has none, or nobody wants it any more by then: expires_ms (-1: whenever). Later redeliveries do not know that moment. */
+enum letter_state letter_options_state(const struct config *config, const struct letter *letter, int64_t expires_ms);
 
 /* True when records may go to this topic: it matches targets, or is a default_target or in routes. */
 bool letter_options_allowed(const struct config *config, struct span topic);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "bridge/decode.h"
+#include "bridge/time_text.h"
 #include "ops/mailbox.h"
 
 #define GRACE_MS 1000 /* for the owner to say that the time is up */
@@ -74,7 +75,8 @@ static bool check(const struct steering_wish *wish, struct error *error)
     if (!is_within(wish->id, DECODE_ID_MAX)) {
         return error_set(error, ERROR_INVALID, "the id is not 1 to %d bytes", DECODE_ID_MAX);
     }
-    return wish->verb != STEERING_MOVE || wish->due_ms > 0 || error_set(error, ERROR_INVALID, "the time to move it to is not after 1970");
+    bool in_time = wish->due_ms > 0 && wish->due_ms <= TIME_TEXT_LAST_MS;
+    return wish->verb != STEERING_MOVE || in_time || error_set(error, ERROR_INVALID, "the time to move it to is not after 1970 and up to the year 9999");
 }
 
 static struct span copy(struct span text, uint8_t **at)

@@ -29,7 +29,7 @@ struct steering_wish {
     struct span topic;  /* of the source; not for lanes */
     int32_t partition;  /* of it; -1: whichever has the id */
     struct span id;     /* 1 to 4,096 bytes; not for lanes */
-    int64_t due_ms;     /* MOVE: when, > 0 */
+    int64_t due_ms;     /* MOVE: when, > 0 and up to the year 9999: later than that nothing can be written */
     struct span lane;   /* its name: of `targets`, or "default" */
     int64_t timeout_ms; /* 1 to STEERING_TIMEOUT_MAX_MS */
 };

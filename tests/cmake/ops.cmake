@@ -8,4 +8,6 @@ tarry_test(test_writer FOLDER unit LABEL unit ROOMS ops store base SOURCES $<TAR
 tarry_e2e(e2e_schedules 420 schedules exactly_once)
 target_link_libraries(e2e_schedules PRIVATE support_schedules)
 tarry_test(test_steering FOLDER unit LABEL "unit;schedules" ROOMS ops base)
-tarry_test(test_daemon_steering FOLDER unit LABEL "unit;schedules" ROOMS ops scheduler base)
+foreach(name test_daemon_steering test_daemon_schedules)
+    tarry_test(${name} FOLDER unit LABEL "unit;schedules" ROOMS ops scheduler base)
+endforeach()

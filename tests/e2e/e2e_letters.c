@@ -224,6 +224,84 @@ static void become_letters_exactly_once(void **state)
     become_letters("lettersex", &exactly_once);
 }
 
+/* Each occurrence of one schedule that fails is a letter of its own. */
+static void occurrences_fail(const char *name, const struct scene_options *options)
+{
+    char topic[SCENE_NAME_MAX + 16];
+    struct scene *scene = begin(name, options);
+    name_topic(scene, "small", topic);
+    scene_start(scene);
+    const struct record_header headers[] = {{span_of_text("tarry-id"), span_of_text("tick")},
+                                            {span_of_text("tarry-every"), span_of_text("1s")},
+                                            {span_of_text("tarry-count"), span_of_text("3")},
+                                            {span_of_text("tarry-topic"), span_of_text(topic)}};
+    kafka_client_produce(scene->producer, scene->in,
+                         &(struct kafka_client_output){.value = {(const uint8_t *)large, sizeof(large)}, .headers = headers, .header_count = 4});
+    scene_flush(scene);
+    struct scene_letters waiting = scene_letters_await(scene, LETTER_WAITING, 3, OUT_MS);
+    assert_int_equal(waiting.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct letter *letter = &waiting.items[i].letter;
+        assert_true(i == 0 || strcmp(letter->id, waiting.items[i - 1].letter.id) != 0);
+        assert_int_equal(letter->due_ms, letter->origin.timestamp_ms + 1000 * (int64_t)(i + 1));
+        assert_true(span_equals_text(letter->schedule_id, "tick"));
+    }
+    scene_letters_free(&waiting);
+    scene_stop(scene);
+    scene_close(scene);
+}
+
+static void occurrences_fail_at_least_once(void **state)
+{
+    (void)state;
+    occurrences_fail("occurrences", &at_least_once);
+}
+
+static void occurrences_fail_exactly_once(void **state)
+{
+    (void)state;
+    occurrences_fail("occurrencesex", &exactly_once);
+}
+
+/* It was not decided upon, as this host has no such zone: the letter has all that it asked for, so that a replay gives it to its topic again. */
+static void is_not_decided(const char *name, const struct scene_options *options)
+{
+    struct scene *scene = begin(name, options);
+    scene_start(scene);
+    const struct record_header headers[] = {{span_of_text("mine"), SPAN_ABSENT},
+                                            {span_of_text("tarry-id"), span_of_text("report")},
+                                            {span_of_text("tarry-cron"), span_of_text("0 9 * * *")},
+                                            {span_of_text("tarry-tz"), span_of_text("Europe/Atlantis")},
+                                            {span_of_text("tarry-if-exists"), span_of_text("reject")},
+                                            {span_of_text("tarry-key"), span_of_text("other")}};
+    kafka_client_produce(scene->producer, scene->in,
+                         &(struct kafka_client_output){.key = binary_key, .value = span_of_text("v"), .headers = headers, .header_count = 6});
+    scene_flush(scene);
+    struct scene_letters parked = scene_letters_await(scene, LETTER_PARKED, 1, OUT_MS);
+    const struct letter *letter = &parked.items[0].letter;
+    assert_int_equal(letter->reason, LETTER_REASON_BAD_SCHEDULE);
+    assert_null(letter->target.data);
+    assert_int_equal(letter->target_partition, -1);
+    assert_int_equal(letter->due_ms, -1);
+    scene_letters_assert_record(&parked.items[0], binary_key, span_of_text("v"), headers, 6);
+    scene_letters_free(&parked);
+    scene_stop(scene);
+    assert_int_equal(tarry_process_log_count(scene->process, "record_refused"), 0); /* on another host it may be in order: its lane is the same on both */
+    scene_close(scene);
+}
+
+static void is_not_decided_at_least_once(void **state)
+{
+    (void)state;
+    is_not_decided("undecided", &at_least_once);
+}
+
+static void is_not_decided_exactly_once(void **state)
+{
+    (void)state;
+    is_not_decided("undecidedex", &exactly_once);
+}
+
 /* One refused record and one that is too large: a letter each, and all else came out once. */
 static void end(struct scene *scene)
 {
@@ -465,6 +543,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(become_letters_at_least_once, scene_teardown),
         cmocka_unit_test_teardown(become_letters_exactly_once, scene_teardown),
+        cmocka_unit_test_teardown(occurrences_fail_at_least_once, scene_teardown),
+        cmocka_unit_test_teardown(occurrences_fail_exactly_once, scene_teardown),
+        cmocka_unit_test_teardown(is_not_decided_at_least_once, scene_teardown),
+        cmocka_unit_test_teardown(is_not_decided_exactly_once, scene_teardown),
         cmocka_unit_test_teardown(without_nats_at_least_once, scene_teardown),
         cmocka_unit_test_teardown(without_nats_exactly_once, scene_teardown),
         cmocka_unit_test_teardown(with_a_full_stream_at_least_once, scene_teardown),

@@ -120,6 +120,45 @@ static void survives(const struct scene_options *options)
     scene_close(scene);
 }
 
+/* Stopped as soon as an occurrence is out: what follows it is written first, so that no start repeats it. */
+static void is_stopped(const struct scene_options *options)
+{
+    struct scene *scene = scene_open("stopped", options);
+    scene_start(scene);
+    SCENE_SCHEDULE(scene, 0, "tick", "tarry-id", "t-1", "tarry-every", "1s", "tarry-count", "4");
+    for (size_t i = 1; i < 4; i++) {
+        scene_schedules_await(scene, "tick", i);
+        scene_stop(scene);
+        scene_start(scene);
+    }
+    scene_schedules_await(scene, "tick", 4);
+    assert_ended(scene, "tick", 4);
+    assert_chain(scene, "tick", "t-1", 1000);
+    scene_stop(scene);
+    scene_close(scene);
+}
+
+/* Nobody wants an occurrence after tarry-expires: the chain ends, and no letters are made of those that would follow. */
+static void ends_with_its_expiry(const struct scene_options *options)
+{
+    struct scene *scene = scene_open("expiry", options);
+    scene_start(scene);
+    int64_t expires_ms = await_wall_ms() + 4500;
+    SCENE_SCHEDULE(scene, 0, "tick", "tarry-id", "t-1", "tarry-every", "1s", "tarry-expires", scene_schedules_text(expires_ms));
+    scene_schedules_await(scene, "tick", 1);
+    while (await_wall_ms() < expires_ms) {
+        await_pause_ms(100);
+    }
+    await_pause_ms(QUIET_MS);
+    scene_schedules_read(scene);
+    size_t count = scene_schedules_count(scene, "tick");
+    assert_true(count <= 4);
+    assert_true(tarry_process_metric(scene->process, "tarry_letters_total", NULL) <= 1); /* of the last one, where all is slow */
+    assert_true(tarry_process_metric(scene->process, "tarry_reappended_total", "why=\"next\"") <= 3);
+    scene_stop(scene);
+    scene_close(scene);
+}
+
 /* While nobody fires, occurrences pass: misfire says what becomes of them. */
 static void misses(const struct scene_options *options, bool all)
 {
@@ -127,7 +166,6 @@ static void misses(const struct scene_options *options, bool all)
     scene_start(scene);
     SCENE_SCHEDULE(scene, 0, "tick", "tarry-id", "t-1", "tarry-every", "1s", "tarry-until", scene_schedules_text(await_wall_ms() + 8500));
     scene_schedules_await(scene, "tick", 1);
-    scene_schedules_await_metric(scene->process, "tarry_transactions_total", "result=\"ok\"", 1); /* the next is written */
     scene_stop(scene);
     await_pause_ms(3500);
     scene_start(scene);
@@ -336,6 +374,8 @@ static void is_told(const struct scene_options *options)
     }
 
 BOTH(again, comes_again(&usual[0]), comes_again(&usual[1]))
+BOTH(stopped, is_stopped(&usual[0]), is_stopped(&usual[1]))
+BOTH(expiry, ends_with_its_expiry(&usual[0]), ends_with_its_expiry(&usual[1]))
 BOTH(killed, survives(&usual[0]), survives(&usual[1]))
 BOTH(cancel, is_cancelled(&usual[0]), is_cancelled(&usual[1]))
 BOTH(reject, is_rejected(&usual[0]), is_rejected(&usual[1]))
@@ -353,6 +393,7 @@ BOTH(drop, is_late(&drops[0], "tarry_dropped_late_total", NULL), is_late(&drops[
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH(stopped_at_least_once), WITH(stopped_exactly_once), WITH(expiry_at_least_once), WITH(expiry_exactly_once),
         WITH(narrow_at_least_once), WITH(narrow_exactly_once), WITH(skip_at_least_once), WITH(skip_exactly_once),
         WITH(all_at_least_once), WITH(all_exactly_once), WITH(dialect_at_least_once), WITH(dialect_exactly_once),
         WITH(told_at_least_once), WITH(told_exactly_once), WITH(letter_at_least_once), WITH(letter_exactly_once), WITH(drop_at_least_once),   WITH(drop_exactly_once),   WITH(cancel_at_least_once),

@@ -145,7 +145,7 @@ static void test_everything_given(void **state)
                          "    routes: {A: a, B.c: b}\n    default_delay: 1s\n    max_delay: 2d\n    late: drop\n    max_lateness: 2h\n"
                          "    dedupe: 1h\n    misfire: skip\n    misfire_after: 90s\n    spread: 30s\n    "
                          "output_headers: none\n"
-                         "  - {topic: in2, default_target: in, dialects: [tarry, mine, etf1], output_headers: etf1}\n"
+                         "  - {topic: in2, default_target: out, dialects: [tarry, mine, etf1], output_headers: etf1}\n"
                          "dialects: {mine: {headers: {X-Delay: delay_ms, X-Id: id}, id_from_key: true, null_is_cancel: true}}\nhistory: {topic: h.istory}\n"
                          "targets:\n  - {name: o, match: 'orders.*', max_in_flight: 7, rate: 6000/m}\n  - {name: all, match: '*'}\n"
                          "unknown_topic_grace: 0s\nmemory: {entries: 10000, unwritten: 1MiB}\n"

@@ -78,6 +78,10 @@ static void test_what_is_strange(void **state)
         {"sources: [{topic: in, default_target: out, misfire_after: 5s, spread: 6s}]\n", "tarry.yaml:3:63", "longer than misfire_after"},
         {"sources: [{topic: in, default_target: out}]\nhistory: {topic: out}\n", "tarry.yaml:4:11", "is a target, too"},
         {"sources: [{topic: in, default_target: out}]\ntargets: [{name: h, match: 'h*'}]\nhistory: {topic: history}\n", "tarry.yaml:5:11", "is a target, too"},
+        {"sources: [{topic: in, default_target: b}, {topic: b, default_target: out}]\n", "tarry.yaml:3:23",
+         "sources[0].default_target: 'b' is sources[1].topic: what is delivered there is read as a record to be delayed again"},
+        {"sources: [{topic: a, default_target: out}, {topic: in, default_target: out, envelope: true, routes: {X: out, Y: a}}]\n", "tarry.yaml:3:93",
+         "sources[1].routes: 'a' is sources[0].topic"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

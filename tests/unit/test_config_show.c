@@ -24,7 +24,7 @@
     "store: {max_size: 10TB}\ndelivery: exactly_once\ntransaction_timeout: 5s\ncopy_forward: {span: 5000}\n"           \
     "sources:\n  - {topic: in, dialects: [], envelope: true, envelope_out: whole, "                                    \
     "fields: {deliver_at: 'delay until'}, routes: {'A: b': a, '': c}, default_delay: 1s}\n  - {topic: in2, "           \
-    "default_target: in, dialects: [tarry, mine], late: letter, max_lateness: 1h, spread: 5s}\n"                       \
+    "default_target: out, dialects: [tarry, mine], late: letter, max_lateness: 1h, spread: 5s}\n"                       \
     "dialects: {mine: {headers: {'X Delay: 1': delay_s, X-Id: id}, null_is_cancel: true}}\nhistory: {topic: h}\n"                                                                                            \
     "nats: {url: 'nats://n:1', tls: {ca_file: /ca}}\ndlq: {subject_prefix: pay}\nnack: [{match: '*.DLT', family: spring}]\n"           \
     "targets:\n  - {name: o, match: 'orders.*', rate: 300/m, retry: {factor: 1.25}}\n  - {name: all, match: '*'}\nlog: {level: error}\n"

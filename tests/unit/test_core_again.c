@@ -297,6 +297,30 @@ static void test_one_that_failed_is_not_waited_for(void **state)
     assert_false(core_case_is_restless(test));
 }
 
+/* The end came while it waited after an abort: it is tried once more then, as a start would repeat the delivery. */
+static void one_that_failed_before_is_tried_once_more(void **state, enum input_kind kind)
+{
+    struct core_case *test = begin(state, 1);
+    all_go_on(test, 1);
+    core_case_end(test, TRANSACTION_ABORTED);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
+    core_case_input(test, kind);
+    core_case_step(test);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 1);
+    core_case_end(test, TRANSACTION_ABORTED);
+    assert_int_equal(core_case_count(test, COMMAND_COPY), 0);
+}
+
+static void test_one_that_failed_before_is_tried_once_more(void **state)
+{
+    one_that_failed_before_is_tried_once_more(state, INPUT_STOP);
+}
+
+static void test_one_that_failed_before_leaving_is_tried_once_more(void **state)
+{
+    one_that_failed_before_is_tried_once_more(state, INPUT_SLOT_LEAVING);
+}
+
 static void test_slot_may_be_lost_in_each_state(void **state)
 {
     struct core_case *test = begin(state, 2);
@@ -508,6 +532,8 @@ int main(void)
         CORE_CASE_TEST(test_is_written_before_the_slot_is_left),
         CORE_CASE_TEST(test_is_written_before_all_stops),
         CORE_CASE_TEST(test_one_that_failed_is_not_waited_for),
+        CORE_CASE_TEST(test_one_that_failed_before_is_tried_once_more),
+        CORE_CASE_TEST(test_one_that_failed_before_leaving_is_tried_once_more),
         CORE_CASE_TEST(test_slot_may_be_lost_in_each_state),
         CORE_CASE_TEST(test_copied_forward_as_what_comes_after_it),
         CORE_CASE_TEST(test_moves_until_it_is_read),

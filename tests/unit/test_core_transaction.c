@@ -186,6 +186,23 @@ static void test_full_sink_halves_it_though_there_is_room_again(void **state)
     core_case_expect_delivers(test, 0, 250);
 }
 
+/* What had no room was a re-append: nobody gives a record back, only the end of the transaction says so. */
+static void test_no_room_for_copies_halves_it(void **state)
+{
+    struct core_case *test = begin(state, 1);
+    for (int64_t i = 0; i < 500; i++) {
+        core_case_record(test, i, 0, 0);
+    }
+    core_case_step(test);
+    core_case_expect_delivers(test, 0, 500);
+    for (uint64_t i = 0; i < 500; i++) {
+        core_case_delivered(test, 0, i);
+    }
+    core_case_transacted(test, TRANSACTION_FULL, 0);
+    core_case_step(test);
+    core_case_expect_delivers(test, 0, 250);
+}
+
 static void test_full_sink_spoils_an_open_one(void **state)
 {
     struct core_case *test = *state;
@@ -530,6 +547,7 @@ int main(void)
         CORE_CASE_TEST(test_full_sink_halves_it),
         CORE_CASE_TEST(test_full_sink_halves_it_though_there_is_room_again),
         CORE_CASE_TEST(test_full_sink_spoils_an_open_one),
+        CORE_CASE_TEST(test_no_room_for_copies_halves_it),
         CORE_CASE_TEST(test_slot_lost_while_open_aborts),
         CORE_CASE_TEST(test_slot_lost_while_ending_leaves_the_others_theirs),
         CORE_CASE_TEST(test_leaving_waits_for_the_end),

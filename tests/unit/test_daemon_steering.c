@@ -11,7 +11,9 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
+#include "bridge/time_text.h"
 #include "ops/daemon_state.h"
+#include "scheduler/bucket.h"
 
 #define WALL_MS INT64_C(1800000000000)
 #define HOUR_MS INT64_C(3600000)
@@ -30,7 +32,7 @@ struct asker {
 
 /* ------------------------------------------------------------------------------------------------- an owner */
 
-static struct input_slot_gained gained[2];
+static struct input_slot_gained gained[3];
 
 static void step(struct daemon *daemon)
 {
@@ -63,6 +65,22 @@ static void turn(struct daemon *daemon)
     daemon->now.mono.ms += 200;
     daemon->now.wall.ms += 200;
     step(daemon);
+}
+
+static void gain_stored(struct daemon *daemon, const struct bucket_stats *buckets, size_t count)
+{
+    const int32_t number = 2;
+    struct partition *partition = partitions_add(&daemon->partitions, "in", number, 0);
+    partition->gained = true;
+    gained[number] = (struct input_slot_gained){
+        .epoch = partition->epoch,
+        .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}},
+        .position = 5,
+        .stored_position = 5,
+        .buckets = buckets,
+        .bucket_count = count,
+    };
+    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = &gained[number];
 }
 
 static void gain(struct daemon *daemon, int32_t number)
@@ -239,6 +257,52 @@ static void test_lanes(void **state)
     assert_int_equal(ask(daemon, &wish).result, STEERING_NOT_FOUND);
 }
 
+/* What is paused never leaves by itself, so that a topic that was made again would wait for it in silence. */
+static void test_only_paused_ones_are_pending(void **state)
+{
+    struct daemon *daemon = *state;
+    static struct bucket_stats stored[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t due_ms = i == 0 ? TIME_TEXT_LAST_MS : WALL_MS + 100 * HOUR_MS;
+        stored[i] = (struct bucket_stats){.id = bucket_of(LANES_DEFAULT, BUCKET_LEVELS - 1, due_ms), .count = 1, .bytes = 3, .greatest = {due_ms, i}};
+    }
+    assert_false(daemon_open_only_paused(daemon, partitions_find(&daemon->partitions, "in", 0))); /* nothing is pending */
+    assert_false(daemon_open_only_paused(daemon, partitions_find(&daemon->partitions, "in", 1)));
+    for (size_t count = 1; count <= 2; count++) {
+        gain_stored(daemon, stored, count);
+        step(daemon);
+        const struct partition *last = partitions_find(&daemon->partitions, "in", 2);
+        assert_int_equal(daemon_open_only_paused(daemon, last), count == 1);
+        daemon_input(daemon, INPUT_SLOT_LOST, last);
+        step(daemon);
+        partitions_remove(&daemon->partitions, partitions_find(&daemon->partitions, "in", 2));
+    }
+}
+
+/* While a partition is asked the loop sleeps; that one has it not wakes it for the next at once; one that is moving is asked a little later. */
+static void test_when_it_is_asked_again(void **state)
+{
+    struct daemon *daemon = *state;
+    struct asker asker = {.daemon = daemon, .wish = wish_of(STEERING_MOVE, "in", "here")};
+    struct pollfd fd = {steering_fd(daemon->steering), POLLIN, 0};
+    asker.wish.timeout_ms = LONG_MS;
+    assert_true(thread_start(&asker.thread, run, &asker));
+    assert_int_equal(poll(&fd, 1, LONG_MS), 1);
+    daemon_steering_take(daemon);
+    assert_int_equal(daemon_steering_deadline(daemon), daemon->now.mono.ms + LONG_MS);
+    daemon_steering_answer(daemon, &(struct command_steered){.token = 1, .result = STEER_NOT_FOUND});
+    assert_int_equal(daemon_steering_deadline(daemon), daemon->now.mono.ms);
+    daemon_steering_take(daemon);
+    daemon_steering_answer(daemon, &(struct command_steered){.token = 1, .result = STEER_MOVING});
+    assert_int_equal(daemon_steering_deadline(daemon), daemon->now.mono.ms + 20);
+    daemon_steering_take(daemon);
+    daemon_steering_answer(daemon, &(struct command_steered){.token = 1, .result = STEER_NOT_FOUND});
+    daemon_steering_take(daemon);
+    pthread_join(asker.thread, NULL);
+    assert_int_equal(asker.answer.result, STEERING_NOT_FOUND);
+    daemon->input_count = 0;
+}
+
 /* A daemon that stops does not take any, nor wake for them. */
 static void test_stopping(void **state)
 {
@@ -257,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(test_moved),    WITH(test_paused), WITH(test_moving_runs_out_of_time), WITH(test_not_found),
         WITH(test_not_here), WITH(test_lanes),  WITH(test_stopping),
+        WITH(test_when_it_is_asked_again), WITH(test_only_paused_ones_are_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,41 @@ static void without_the_dialect_it_counts_too(void **state)
     expect_refused(&rules, &sample, REFUSAL_BAD_ROOT);
 }
 
+/* Anybody can write it: decided it is, so that it is not decided upon again and again. */
+static void a_root_that_decides_0_is_decided(void **state)
+{
+    struct decode_rules rules = sample_rules();
+    struct decoded decoded;
+    struct refusal refusal = {REFUSAL_NONE, ""};
+    struct sample sample;
+    (void)state;
+    begin(&sample, "5:1795961500000:0:events");
+    sample_add(&sample, "tarry-id", "a");
+    sample_add(&sample, "tarry-cron", "0 9 * * *");
+    assert_true(decode_record(&rules, &sample.record, &decoded, &refusal));
+    assert_int_equal(decoded.due_ms, 0);
+    assert_false(decoded.undecided);
+    begin(&sample, "5:1795961500000");
+    sample_add(&sample, "tarry-id", "a");
+    sample_add(&sample, "tarry-cron", "0 9 * * *");
+    assert_true(decode_record(&rules, &sample.record, &decoded, &refusal));
+    assert_true(decoded.undecided);
+}
+
+/* Refused it has no id, so nobody could have it go on. */
+static void a_paused_one_that_is_refused_does_not_sleep(void **state)
+{
+    struct sample sample;
+    (void)state;
+    begin(&sample, "5:1795961500000");
+    sample_add(&sample, "tarry-not-before", "253402300799999");
+    assert_int_equal(decode_not_before(&sample.record), INT64_C(253402300799999));
+    assert_int_equal(decode_refused_due(&sample.record), DUE_SINCE_EVER);
+    begin(&sample, "5:1795961500000");
+    sample_add(&sample, "tarry-not-before", "253402300799998");
+    assert_int_equal(decode_refused_due(&sample.record), INT64_C(253402300799998));
+}
+
 static void bad_roots_are_refused(void **state)
 {
     static const char *const cases[] = {NULL, "", ":", "3", "3:", ":5", "-1:5", "-0:5", "+3:5", "3:-2", "3:-0", "3:+5", "3:--1", " 3:5", "3:5 ", "3 :5",
@@ -337,6 +372,8 @@ int main(void)
         cmocka_unit_test(times_count_from_the_root),
         cmocka_unit_test(a_root_without_timestamp),
         cmocka_unit_test(without_the_dialect_it_counts_too),
+        cmocka_unit_test(a_root_that_decides_0_is_decided),
+        cmocka_unit_test(a_paused_one_that_is_refused_does_not_sleep),
         cmocka_unit_test(bad_roots_are_refused),
         cmocka_unit_test(twice_is_refused),
         cmocka_unit_test(the_text_names_header_value_and_remedy),

@@ -411,6 +411,27 @@ static void spread_moves_first_times_alone(void **state)
 }
 
 /* Without an id a record is known by its place, and a copy of it by the place of the first. */
+/* Spread is of the due time, and nothing is due after tarry-until. */
+static void until_counts_with_spread(void **state)
+{
+    struct decode_rules rules = sample_rules();
+    struct decoded decoded;
+    struct sample sample;
+    char until[32];
+    (void)state;
+    rules.spread_ms = 10000;
+    int64_t due_ms = SAMPLE_TIMESTAMP_MS + 60000 + decode_spread_offset_ms(&rules, span_of_text("a"), 0, 7);
+    assert_true(due_ms > SAMPLE_TIMESTAMP_MS + 60000);
+    for (int64_t least_ms = 0; least_ms < 2; least_ms++) {
+        snprintf(until, sizeof(until), "%lld", (long long)(due_ms - 1 + least_ms));
+        sample_begin(&sample, "k", "v");
+        sample_add(&sample, "tarry-id", "a");
+        sample_add(&sample, "tarry-every", "1m");
+        sample_add(&sample, "tarry-until", until);
+        assert_int_equal(decode(&decoded, &rules, &sample), least_ms == 0 ? REFUSAL_BAD_SCHEDULE : REFUSAL_NONE);
+    }
+}
+
 static void spread_by_place(void **state)
 {
     struct decode_rules rules = sample_rules();
@@ -473,7 +494,7 @@ int main(void)
         cmocka_unit_test(runs_are_read_exactly),
         cmocka_unit_test(paused_ones),
         cmocka_unit_test(spread_moves_first_times_alone),
-        cmocka_unit_test(spread_by_place),
+        cmocka_unit_test(until_counts_with_spread), cmocka_unit_test(spread_by_place),
         cmocka_unit_test(spread_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

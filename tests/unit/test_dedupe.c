@@ -175,6 +175,21 @@ static void test_least_is_forgotten_without_room(void **state)
     dedupe_validate(dedupe);
 }
 
+/* Its window is over by the time of the record that takes its place: it stood there for clocks that differ, and nobody misses it. */
+static void test_forgotten_after_its_window_does_not_count(void **state)
+{
+    struct dedupe *dedupe = *state;
+    for (uint32_t i = 0; i < DEDUPE_IDS_MAX; i++) {
+        struct dedupe_record record = {.id = {1, i}, .offset = i, .timestamp_ms = 0, .due_ms = 1000 + i, .window_ms = WINDOW};
+        assert_false(dedupe_take(dedupe, &record));
+    }
+    assert_false(take(dedupe, DEDUPE_IDS_MAX, A, 1000 + WINDOW, 5000000));
+    assert_int_equal(dedupe->count, DEDUPE_IDS_MAX);
+    assert_int_equal(dedupe->forgotten, 0);
+    assert_false(take(dedupe, DEDUPE_IDS_MAX + 1, B, 1000 + WINDOW, 5000000));
+    assert_int_equal(dedupe->forgotten, 1); /* the next one's is open for a millisecond more */
+}
+
 static void test_refused_are_bounded(void **state)
 {
     struct dedupe *dedupe = *state;
@@ -294,6 +309,7 @@ int main(void)
         DEDUPE_TEST(test_copy_is_no_duplicate_and_stands_for_its_event),
         DEDUPE_TEST(test_times_that_are_no_times),
         DEDUPE_TEST(test_least_is_forgotten_without_room),
+        DEDUPE_TEST(test_forgotten_after_its_window_does_not_count),
         DEDUPE_TEST(test_refused_are_bounded),
         DEDUPE_TEST(test_skips_of_marks_are_no_duplicates),
         DEDUPE_TEST(test_every_reading_decides_alike),

@@ -105,6 +105,30 @@ static void sums_of_units_read_back(void **state)
     }
 }
 
+/* Property: what is written reads back. */
+static void what_is_written_reads_back(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {{0, "0ms"},           {1, "1ms"},           {1000, "1s"},     {1500, "1s500ms"}, {5400000, "1h30m"}, {31622400000, "366d"},
+                 {86400001, "1d1ms"},  {90061001, "1d1h1m1s1ms"}, {INT64_MAX, "106751991167d7h12m55s807ms"}};
+    struct random random = random_new(11);
+    char text[DELAY_TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        delay_text_write(cases[i].ms, text);
+        assert_string_equal(text, cases[i].text);
+    }
+    for (int round = 0; round < 20000; round++) {
+        int64_t wanted = random_between(&random, 0, INT64_MAX >> random_below(&random, 62));
+        int64_t ms = -1;
+        delay_text_write(wanted, text);
+        assert_int_equal(parse(text, &ms), DECIMAL_READ);
+        assert_int_equal(ms, wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +136,7 @@ int main(void)
         cmocka_unit_test(refuses_every_other_form),
         cmocka_unit_test(too_large_is_said_and_never_wraps),
         cmocka_unit_test(sums_of_units_read_back),
+        cmocka_unit_test(what_is_written_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -468,6 +468,78 @@ static void a_dialect_of_ones_own(void **state)
     assert_non_null(strstr(refused.text, "X-Delay"));
 }
 
+/* A remedy names what this source's producers can write. */
+static void remedies_name_the_dialects_own_headers(void **state)
+{
+    static const struct dialect_entry entries[] = {{"X-When", DIALECT_AT, DIALECT_FORM_OWN, NULL, 0}, {"X-Name", DIALECT_ID, DIALECT_FORM_OWN, NULL, 0},
+                                                   {"X-Count", DIALECT_COUNT, DIALECT_FORM_OWN, NULL, 0}, {"X-Every", DIALECT_EVERY, DIALECT_FORM_S, NULL, 0}};
+    static const struct dialect own = {.name = "own", .entries = entries, .count = 4};
+    static const struct dialect *const set[] = {&own};
+    struct decode_rules rules = sample_rules();
+    struct decoded decoded;
+    struct sample sample;
+    (void)state;
+    assert_int_equal(decode_as(&decoded, NAMES("rocketmq"), "k", "v", NAMES("mine", "1")), REFUSAL_NO_TIME);
+    assert_non_null(strstr(refused.text, "give header TIMER_DELAY_MS or TIMER_DELIVER_MS, or set default_delay"));
+    assert_int_equal(decode_as(&decoded, NAMES("etf1"), "k", "v", NAMES("mine", "1")), REFUSAL_NO_TIME);
+    assert_non_null(strstr(refused.text, "give header scheduler-epoch, or"));
+    assert_int_equal(decode_as(&decoded, NAMES("rabbitmq", "tarry"), "k", "v", NAMES("mine", "1")), REFUSAL_NO_TIME);
+    assert_non_null(strstr(refused.text, "give header tarry-delay or tarry-at, or"));
+    assert_int_equal(decode_as(&decoded, NAMES("rabbitmq"), "k", "v", NAMES("x-delay", "99999999999")), REFUSAL_TOO_FAR);
+    assert_non_null(strstr(refused.text, "beyond the source's max_delay, 366d"));
+    assert_int_equal(decode_as(&decoded, NAMES("etf1"), NULL, NULL, NAMES("scheduler-epoch", "1795961634")), REFUSAL_BAD_ID);
+    assert_non_null(strstr(refused.text, "a cancel names no id: give the record a key, which is its id in this dialect"));
+    rules.dialects = set;
+    rules.default_target = NULL;
+    sample_begin(&sample, "k", "v");
+    sample_add(&sample, "X-When", "1795961634000");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_NO_TARGET);
+    assert_non_null(strstr(refused.text, "give header tarry-topic (dialect tarry, which is not on here), or"));
+    rules.default_target = "events";
+    sample_add(&sample, "X-Name", "");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_BAD_ID);
+    assert_non_null(strstr(refused.text, "\"X-Name\" must have 1 to"));
+    sample_begin(&sample, "k", "v");
+    sample_add(&sample, "X-Every", "60");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_BAD_ID);
+    assert_non_null(strstr(refused.text, "give header X-Name"));
+    sample_begin(&sample, "k", "v");
+    sample_add(&sample, "X-Count", "3");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_UNSUPPORTED);
+    assert_non_null(strstr(refused.text, "add X-Every, or leave it out"));
+    sample_add(&sample, "X-Name", "n");
+    sample_add(&sample, "X-Every", "1m");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_BAD_SCHEDULE);
+    assert_non_null(strstr(refused.text, "give whole seconds, 1 at least"));
+    sample_begin(&sample, "k", "v");
+    sample_add(&sample, "X-Name", "n");
+    sample_add(&sample, "X-Every", "60");
+    sample.record.timestamp = RECORD_TIMESTAMP_NONE;
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_NO_TIMESTAMP);
+    assert_non_null(strstr(refused.text, "give X-When instead"));
+}
+
+static void without_a_header_remedies_name_the_field(void **state)
+{
+    struct decode_rules rules = sample_rules();
+    struct decoded decoded;
+    struct sample sample;
+    (void)state;
+    rules.dialect_count = 0;
+    rules.envelope = true;
+    rules.field_deliver_at = "when";
+    sample_begin(&sample, "k", "{\"payload\":1}");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_NO_TIME);
+    assert_non_null(strstr(refused.text, "give envelope field \"delay_ms\" or \"when\", or"));
+    sample_begin(&sample, "k", "{\"payload\":1,\"delay_ms\":5,\"when\":1795961634000}");
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_AMBIGUOUS);
+    assert_non_null(strstr(refused.text, "(envelope field \"delay_ms\", envelope field \"when\")"));
+    sample_begin(&sample, "k", "{\"payload\":1,\"delay_ms\":5}");
+    sample.record.timestamp = RECORD_TIMESTAMP_NONE;
+    assert_int_equal(decode(&decoded, &rules, &sample), REFUSAL_NO_TIMESTAMP);
+    assert_non_null(strstr(refused.text, "give \"when\" instead"));
+}
+
 static void meanings(void **state)
 {
     static const struct {
@@ -557,6 +629,8 @@ int main(void)
         cmocka_unit_test(two_dialects_may_not_say_the_same),
         cmocka_unit_test(habits_are_not_catching),
         cmocka_unit_test(a_dialect_of_ones_own),
+        cmocka_unit_test(remedies_name_the_dialects_own_headers),
+        cmocka_unit_test(without_a_header_remedies_name_the_field),
         cmocka_unit_test(meanings),
         cmocka_unit_test(random_mixes),
     };

@@ -127,12 +127,46 @@ static void on_a_delay_topic_no_control_header_is_given_twice(void **state)
     buffer_free(&headers);
 }
 
+/* With its own id it would replace what is pending of it: the schedule that it is an occurrence of. */
+static void what_has_an_id_goes_on_under_another(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"t"};
+    static const struct target_list targets = {.known = known, .known_count = 1};
+    struct buffer headers = buffer_new(10000);
+    letter_add_header(&headers, span_of_text("tarry-id"), span_of_text("report"));
+    letter_add_header(&headers, span_of_text("tarry-id"), span_of_text("report"));
+    struct config config = {.sources = sources, .source_count = 3};
+    struct dlq_replay_options options = dlq_replay_options_new("dlq replay");
+    struct dlq_replay_record maker = dlq_replay_record_new(&config, &options);
+    struct letter letter = letter_of("t", "first");
+    struct letter_sink_record record;
+    letter.schedule_id = span_of_text("report");
+    letter.record.headers = buffer_span(&headers);
+    assert_true(dlq_replay_record_make(&maker, &letter, &record, NULL));
+    assert_int_equal(count_header(&record, "tarry-id"), 2); /* straight to its target nothing is pending under it */
+    options.delay_ms = 1000;
+    assert_true(dlq_replay_record_make(&maker, &letter, &record, NULL));
+    struct record made = {.offset = 9, .timestamp_ms = 1795961574000, .timestamp = RECORD_TIMESTAMP_CREATE};
+    made.headers = record.headers;
+    made.header_count = record.header_count;
+    struct decode_rules rules = {.dialects = dialect_tarry_alone, .dialect_count = 1, .max_delay_ms = 5000, .default_delay_ms = -1, .targets = &targets};
+    struct decoded decoded;
+    struct refusal refusal;
+    assert_true(decode_record(&rules, &made, &decoded, &refusal));
+    assert_true(span_equals_text(decoded.id, letter.id));
+    dlq_replay_record_free(&maker);
+    dlq_replay_options_free(&options);
+    buffer_free(&headers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_delay_topic_that_wants_envelopes_is_not_taken),
         cmocka_unit_test(a_letter_that_names_no_topic_needs_one),
         cmocka_unit_test(on_a_delay_topic_no_control_header_is_given_twice),
+        cmocka_unit_test(what_has_an_id_goes_on_under_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

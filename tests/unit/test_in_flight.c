@@ -115,6 +115,21 @@ static void test_the_oldest_is_forgotten(void **state)
     assert_string_equal(text_of(in_flight, 1, 0, IN_FLIGHT_ERRORS + 9), text);
 }
 
+/* Partitions and lanes count from 0 each: what is noted in one must not push out what is noted in another at the same number. */
+static void test_others_do_not_push_it_out(void **state)
+{
+    struct in_flight *in_flight = *state;
+    char text[32];
+    for (uint32_t epoch = 1; epoch <= 16; epoch++) {
+        snprintf(text, sizeof(text), "text %d", (int)epoch);
+        note(in_flight, epoch, 2, 7, text);
+    }
+    for (uint32_t epoch = 1; epoch <= 16; epoch++) {
+        snprintf(text, sizeof(text), "text %d", (int)epoch);
+        assert_string_equal(text_of(in_flight, epoch, 2, 7), text);
+    }
+}
+
 static void test_long_texts_are_cut(void **state)
 {
     struct in_flight *in_flight = *state;
@@ -132,6 +147,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_given_ones_are_used_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_texts_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_oldest_is_forgotten, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_others_do_not_push_it_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_long_texts_are_cut, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static const struct config config = {.targets = targets, .target_count = 2};
 static enum letter_state state_of(const char *target, enum letter_reason reason)
 {
     struct letter letter = {.target = span_of_text(target), .reason = reason, .attempt = 1};
-    return letter_options_state(&config, &letter);
+    return letter_options_state(&config, &letter, -1);
 }
 
 static void test_by_policy(void **state)
@@ -40,8 +40,18 @@ static void test_by_reason(void **state)
     assert_int_equal(state_of("often", LETTER_REASON_NOT_AUTHORISED), LETTER_WAITING);
 }
 
+/* Nobody wants it any more when it would be redelivered. */
+static void test_by_expiry(void **state)
+{
+    (void)state;
+    struct letter letter = {.target = span_of_text("often"), .reason = LETTER_REASON_TOO_LARGE, .attempt = 1, .not_before_ms = 5000};
+    assert_int_equal(letter_options_state(&config, &letter, 5001), LETTER_WAITING);
+    assert_int_equal(letter_options_state(&config, &letter, 5000), LETTER_PARKED);
+    assert_int_equal(letter_options_state(&config, &letter, -1), LETTER_WAITING);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_policy), cmocka_unit_test(test_by_reason)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_policy), cmocka_unit_test(test_by_reason), cmocka_unit_test(test_by_expiry)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

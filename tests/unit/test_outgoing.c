@@ -296,9 +296,28 @@ static void refused_ones(void **state)
     close_scene(&scene);
 }
 
+/* A letter of what is to be decided anew holds what a person wrote, of a copy too. */
+static void whole_it_has_nothing_of_copies(void **state)
+{
+    static const char *const roots[] = {"3:1795961500000", ROOT};
+    (void)state;
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        struct scene scene;
+        struct taken taken;
+        open_scene(&scene, sample_rules(), "k",
+                   HEADERS("a", "1", "tarry-id", "x", "tarry-root", roots[i], "tarry-cron", "0 9 * * *", "tarry-runs", "4", "tarry-not-before", "5"));
+        begin_taking(&taken, &scene);
+        assert_true(outgoing_refused(&scene.row, take, &taken));
+        assert_string_equal(text_of(&taken), "a: 1; tarry-id: x; tarry-cron: 0 9 * * *");
+        end_taking(&taken);
+        close_scene(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_it_has_nothing_of_copies),
         cmocka_unit_test(controls_of_what_is_on_do_not_go_out),
         cmocka_unit_test(without_rules_only_ours_stay_here),
         cmocka_unit_test(the_style_of_tarry),

@@ -341,11 +341,13 @@ static void test_full_queue_is_not_told(void **state)
     struct sink_transaction_result result = sink_scene_commit(fixture);
     assert_false(result.committed);
     assert_non_null(strstr(result.error, "no room"));
+    assert_true(result.full);
     assert_int_equal(watch->count, 0);
     expect_idle(watch);
     (void)sink_watch_copy_told(watch, &row, "in", 0);
     result = sink_scene_commit(fixture);
     sink_scene_expect_committed(&result);
+    assert_false(result.full);
 }
 
 /* No fault of the record's: a partition that the producer does not know (yet), an order to abort, no transaction to be in. */

@@ -109,8 +109,8 @@ static void test_what_is_no_wish(void **state)
     static uint8_t long_id[4097];
     struct steering *steering = new_steering();
     struct steering_wish good = move_to("x", 1);
-    struct steering_wish bad[] = {good, good, good, good, good, good, good};
-    static const char *const words[] = {"timeout", "timeout", "topic", "id", "id", "time to move", "target"};
+    struct steering_wish bad[] = {good, good, good, good, good, good, good, good};
+    static const char *const words[] = {"timeout", "timeout", "topic", "id", "id", "time to move", "target", "time to move"};
     bad[0].timeout_ms = 0;
     bad[1].timeout_ms = STEERING_TIMEOUT_MAX_MS + 1;
     bad[2].topic = SPAN_ABSENT;
@@ -118,6 +118,7 @@ static void test_what_is_no_wish(void **state)
     bad[4].id = (struct span){long_id, sizeof(long_id)};
     bad[5].due_ms = 0;
     bad[6].verb = STEERING_LANE_RESUME;
+    bad[7].due_ms = INT64_C(253402300800000); /* the year 10000: no header could say it */
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct steering_answer answer;
         struct error error = {0};
