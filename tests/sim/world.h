@@ -26,6 +26,9 @@ struct world_result {
     uint64_t letters;   /* in the stream */
     uint64_t cancels;   /* events that a cancel or a later one of their id ended, as the last lives say */
     uint64_t skips;
+    uint64_t outcomes;
+    uint64_t told[16]; /* of those, by enum outcome */
+    uint64_t duplicates; /* as each life said */
     uint64_t delivered; /* of what persons wrote */
     uint64_t cancelled;
     uint64_t steered; /* events that a person moved, as answered */

@@ -25,7 +25,7 @@ static void count_pending(const struct world *world, struct world_slot *slot, ui
         const struct world_record *record = partition->records[i];
         const struct life_note *note = i < slot->note_count ? &slot->notes[i] : &(const struct life_note){0};
         bool done = (note->claimed || note->moved) && !note->copying;
-        bool waits = record->state == RECORD_VISIBLE && !record->cancel && !done &&
+        bool waits = record->state == RECORD_VISIBLE && !record->cancel && !done && record->judged != JUDGED_DUPLICATE &&
                      note->known_wall_ms != 0 && !world_oracle_outdated(slot, record) &&
                      ((note->copying && !note->steering) || !world_log_displaced(record, slot->position));
         counts[record->lane] += note->sent || waits;
@@ -44,7 +44,8 @@ check_queue(struct world *world, const struct world_instance *instance, int inde
     core_queue_stats(instance->core, (slot_index)index, lane, world_clock_now(world, instance), &stats);
     PROMISE(world, stats.pending >= pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
-    bool copies = (instance->transaction != NULL && instance->transaction->copy_count > 0) || instance->input_count > 0; /* counted off at its end */
+    const struct world_transaction *transaction = instance->transaction;
+    bool copies = (transaction != NULL && (transaction->copy_count > 0 || transaction->failed)) || instance->input_count > 0; /* counted off at its end */
     PROMISE(world, copies || !slot->exact || slot->fenced || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
     PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight,
@@ -65,7 +66,12 @@ static void check_memory(struct world *world, const struct world_instance *insta
 void world_check_step(struct world *world, struct world_instance *instance)
 {
     check_memory(world, instance);
-    if (world->result.steps % world->traits.validate_every != 0) {
+    for (int i = 0; i < WORLD_PARTITIONS_MAX; i++) {
+        if (instance->slots[i].held) {
+            world_dedupe_step(world, &instance->slots[i]);
+        }
+    }
+    if (world->unsure || world->result.steps % world->traits.validate_every != 0) {
         return;
     }
     core_validate(instance->core);
@@ -83,13 +89,14 @@ void world_check_step(struct world *world, struct world_instance *instance)
 /* Read = delivered + cancelled or replaced + moved + skipped + controls: each record is one of these, and all are done. */
 static void check_record_end(struct world *world, int number, const struct world_record *record)
 {
-    bool event = record->state == RECORD_VISIBLE && !record->cancel;
+    bool event = record->state == RECORD_VISIBLE && !record->cancel && record->judged != JUDGED_DUPLICATE;
     bool outdated = event && world_log_outdated(record, INT64_MAX);
     PROMISE(world, record->state != RECORD_OPEN, "offset %lld is still in a transaction", (long long)record->offset);
-    PROMISE(world, !event || outdated || record->event->taken > 0 || record->event->let_fall,
+    bool decided = record->schedule.undecided && record->moved; /* then that one counts */
+    PROMISE(world, !event || outdated || decided || record->event->taken > 0 || record->event->let_fall,
             "offset %lld of partition %d never got out: lane %u due %lld", (long long)record->offset, number,
             record->lane, (long long)(record->due_ms - WORLD_WALL_0));
-    PROMISE(world, !event || record->committed, "offset %lld of partition %d was never committed",
+    PROMISE(world, !event || record->committed || world->traits.dedupe_ms > 0, "offset %lld of partition %d was never committed",
             (long long)record->offset, number);
     if (event && !outdated) {
         world_schedules_end(world, record);
@@ -108,7 +115,8 @@ static void check_partition_end(struct world *world, int number)
         check_record_end(world, number, partition->records[i]);
     }
     PROMISE(world, partition->holder >= 0, "partition %d has no holder", number);
-    PROMISE(world, partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number,
+    bool kept = world->traits.dedupe_ms > 0; /* ids are, and C with them, until somebody commits again */
+    PROMISE(world, kept || partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number,
             (long long)partition->group.low_offset, (long long)partition->log_end);
     PROMISE(world, partition->group.committed_offset == partition->log_end, "the committed offset is behind");
     const struct store_part *store = &world->instances[partition->holder].disk.parts[number];
@@ -126,6 +134,7 @@ static void check_slot_end(struct world *world, const struct world_instance *ins
     PROMISE(world, stats.unwritten_rows == 0 && stats.buckets == 0 && !stats.reading_paused && stats.caught_up,
             "slot %d is not at rest", index);
     PROMISE(world, stats.marks == 0, "%u marks are left", stats.marks);
+    world_outcomes_end(world, instance, index);
     world->result.cancels += stats.cancelled + stats.replaced;
     world->result.skips += stats.skipped;
     for (lane_index lane = 0; lane < world->traits.lanes; lane++) {

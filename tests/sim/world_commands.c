@@ -57,7 +57,7 @@ static void deliver(struct world *world, struct world_instance *instance, const 
     world_steer_rate(world, instance, order->lane);
     struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
     struct world_output output = {record,      (int)command->slot, command->epoch,    slot->notes[record->index].read,
-                                  order->lane, order->sequence,    order->as_refused, false, false};
+                                  order->lane, order->sequence,    order->as_refused, false, false, false};
     if (world->options.exactly_once) {
         world_transaction_sent(world, instance, &output);
     }
@@ -83,6 +83,7 @@ static void deliver(struct world *world, struct world_instance *instance, const 
     if (event.code == -1 && !world->options.exactly_once) {
         world_oracle_seen(world, record, output.read, output.letter);
         struct life_note *note = world_oracle_note(world, slot, record->event);
+        PROMISE(world, !note->ended || slot->fenced, "offset %lld goes out, and was said to have ended", (long long)record->offset);
         PROMISE(world, note->outs++ == 0 || slot->fenced || order->not_reappended, "offset %lld went out twice in one life", (long long)record->event->offset);
     }
     world_events_add(world, &event);
@@ -177,14 +178,6 @@ static void leave(struct world *world, struct world_instance *instance, const st
     }
 }
 
-/* What is told to people alone. */
-static void hear(struct world *world, struct world_instance *instance, const struct command *command)
-{
-    (void)world;
-    (void)instance;
-    (void)command;
-}
-
 static void run(struct world *world, struct world_instance *instance, const struct command *command)
 {
     static void (*const runs[])(struct world *, struct world_instance *, const struct command *) = {
@@ -196,7 +189,7 @@ static void run(struct world *world, struct world_instance *instance, const stru
         [COMMAND_COMMIT] = commit,
         [COMMAND_COPY] = copy,
         [COMMAND_TRANSACTION] = world_transaction_command,
-        [COMMAND_OUTCOME] = hear,
+        [COMMAND_OUTCOME] = world_outcomes_hear,
         [COMMAND_STEERED] = world_steer_answer,
         [COMMAND_SLOT_LEFT] = leave,
         [COMMAND_STOPPED] = leave,

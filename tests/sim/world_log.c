@@ -94,16 +94,18 @@ bool world_log_displaced(const struct world_record *record, int64_t read)
 const struct world_record *world_log_control_of(const struct world_record *record, int64_t read)
 {
     const struct world_record *later = record->origin->same_id;
-    while (later != NULL && later->offset < read && (later->state != RECORD_VISIBLE || later->schedule.conditional)) {
+    while (later != NULL && later->offset < read && (later->state != RECORD_VISIBLE || later->schedule.conditional || later->judged == JUDGED_DUPLICATE)) {
         later = later->same_id;
     }
     return later != NULL && later->offset < read ? later : NULL;
 }
 
-/* True when somebody who has read up to `read` knows that the record was cancelled or replaced after a person wrote it. */
+/* True when somebody who has read up to `read` knows that the record was cancelled or replaced after a person wrote it. One with a condition is let fall only when it is
+ * decided, unless it was written again before that. */
 bool world_log_outdated(const struct world_record *record, int64_t read)
 {
-    return world_log_control_of(record, read) != NULL;
+    const struct world_record *control = world_log_control_of(record, read);
+    return control != NULL && (!record->schedule.conditional || control->offset < record->offset);
 }
 
 /* Whoever holds it sees that there is more. */

@@ -149,6 +149,7 @@ void world_oracle_deliver(struct world *world,
     struct life_note *note = world_oracle_note(world, slot, record);
     struct world_lane *lane = &slot->lanes[order->lane];
     int64_t wall = world_clock_now(world, instance).wall.ms;
+    PROMISE(world, record->judged != JUDGED_DUPLICATE, "offset %lld is a duplicate, and is delivered", (long long)record->offset);
     check_taken(world, slot, order, record, note);
     PROMISE(world, record->due_ms <= wall || order->again, "offset %lld is early by %lld ms", (long long)record->offset,
             (long long)(record->due_ms - wall));
@@ -168,6 +169,7 @@ void world_oracle_deliver(struct world *world,
         note->read = slot->position;
     }
     note->failed = false;
+    note->goes_on = false;
     note->sent = true;
     world->result.deliveries++;
 }
@@ -181,6 +183,7 @@ void world_oracle_seen(struct world *world, struct world_record *record, int64_t
     world->result.repeats += record->event->taken > 1;
     PROMISE(world, !world_log_outdated(record, read), "offset %lld went out although it was cancelled or replaced",
             (long long)record->offset);
+    PROMISE(world, !world->options.exactly_once || !record->event->ended, "offset %lld went out, and was said to have ended", (long long)record->offset);
     PROMISE(world, !world->options.exactly_once || record->event->taken == 1, "offset %lld went out twice",
             (long long)record->event->offset);
 }
@@ -202,7 +205,7 @@ static bool may_claim(const struct world_slot *slot,
     bool read = record->offset < slot->position;
     /* A checkpoint of a former life has it no more; what ended it is read again. */
     bool erased = record->offset < slot->gained_position && note->known_wall_ms == 0;
-    return note->claimed || note->done || here || note->moved || (read && record->cancel) ||
+    return note->claimed || note->done || here || note->moved || (read && (record->cancel || record->judged == JUDGED_DUPLICATE)) ||
            world_log_displaced(record, slot->position) ||
            (read && (world_oracle_outdated(slot, record) || (erased && (record->steered || world_log_outdated(record, INT64_MAX)))));
 }

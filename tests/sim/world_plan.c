@@ -20,7 +20,7 @@ static void check_own_claims(struct world *world, struct world_slot *slot, const
         struct world_record *record = partition->records[i];
         struct life_note *note = world_oracle_note(world, slot, record);
         bool claimed = world_oracle_claims(frontier, record);
-        bool known = note->claimed || note->done || record->cancel || record->state != RECORD_VISIBLE ||
+        bool known = record->judged == JUDGED_DUPLICATE || note->claimed || note->done || record->cancel || record->state != RECORD_VISIBLE ||
                      world_log_outdated(record, slot->position);
         PROMISE(world, !claimed || known || record->offset >= slot->position,
                 "a checkpoint says that offset %lld is done", (long long)record->offset);
@@ -52,7 +52,7 @@ static void check_removed(struct world *world, struct world_slot *slot, const st
         const struct world_record *record = world_log_find(world, slot->partition, part->erases[i].key.offset);
         PROMISE(world,
                 record->due_ms == part->erases[i].key.due_ms && record->lane == part->erases[i].lane &&
-                    (world_log_outdated(record, slot->position) || record->moved),
+                    (world_log_outdated(record, slot->position) || record->moved || world_oracle_note(world, slot, record)->done),
                 "offset %lld is erased, and nothing has cancelled or replaced it", (long long)record->offset);
     }
     for (size_t i = 0; i < part->mark_count; i++) {
@@ -61,6 +61,10 @@ static void check_removed(struct world *world, struct world_slot *slot, const st
     }
     for (size_t i = 0; i < part->skip_count; i++) {
         const struct world_record *record = world_log_find(world, slot->partition, part->skips[i].skipped);
+        if (part->skips[i].offset == part->skips[i].skipped) {
+            PROMISE(world, record->judged == JUDGED_DUPLICATE, "offset %lld is kept as a duplicate, and is none", (long long)record->offset);
+            continue;
+        }
         PROMISE(world, record->root >= 0 && record->root < part->skips[i].offset, "a skip of what no mark ends");
     }
 }
@@ -96,7 +100,8 @@ void world_plan_written(struct world *world,
             row++;
         }
         bool stored = row < store->count && store->rows[row].offset == record->offset;
-        bool needless = record->cancel || record->state != RECORD_VISIBLE || record->moved ||
+        bool out = record->event->taken > 0 && record->id != 0; /* erased: a newer one of its id came while F did not say so yet */
+        bool needless = record->cancel || record->judged == JUDGED_DUPLICATE || record->state != RECORD_VISIBLE || record->moved || out ||
                         world_log_outdated(record, INT64_MAX);
         PROMISE(world, stored || needless || world_oracle_claims(&part->frontier, record),
                 "the checkpoint misses offset %lld", (long long)record->offset);

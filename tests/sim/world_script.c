@@ -139,6 +139,7 @@ static void set_option(struct world *world, const struct script_line *line)
     static const struct field fields[] = {
         OPTION(entries_max),         OPTION(late_max),           OPTION(old_pairs_max),
         OPTION(step_records_max),    OPTION(scan_rows_max),      OPTION(split_rows_max),
+        OPTION(erase_rows_max),
         OPTION(unwritten_bytes_max), OPTION(unwritten_rows_max), OPTION(window_ms),
         OPTION(checkpoint_ms),       OPTION(commit_ms),          OPTION(retry_ms),
         OPTION(retry_max_ms),        OPTION(unknown_topic_grace_ms), OPTION(store_retry_ms),
@@ -167,6 +168,11 @@ static bool set(struct world *world, const struct script_line *line)
         traits->lanes = (int)first(world, line, WORLD_LANES_MAX + 1);
     } else if (is(line, "latency")) {
         traits->latency_ms = first(world, line, INT64_MAX);
+    } else if (is(line, "decides")) {
+        traits->deciding = (int)first(world, line, WORLD_LANES_MAX);
+        traits->lanes = traits->lanes > traits->deciding ? traits->lanes : traits->deciding + 1;
+    } else if (is(line, "dedupe")) {
+        traits->dedupe_ms = first(world, line, INT64_MAX);
     } else if (is(line, "topics")) {
         traits->topics_at = first(world, line, INT64_MAX);
     } else if (is(line, "timeout")) {
@@ -198,9 +204,32 @@ void world_script_options(struct world *world)
     for (size_t i = 0; i < world->script->count; i++) {
         (void)set(world, &world->script->lines[i]);
     }
+    world->traits.misfire_ms = INT64_MAX;
+    if (world->traits.deciding >= 0) {
+        world->lane_options[world->traits.deciding].decides = true;
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- what happens */
+
+static void add_schedule(struct world *world, const struct script_line *line, struct world_record *record)
+{
+    record->timestamp_ms = WORLD_WALL_0 + world->now;
+    record->schedule = (struct world_schedule){
+        .nominal_ms = record->due_ms,
+        .every_ms = world_script_number(world, line, "period", 0),
+        .until_ms = -1,
+        .count = (uint32_t)world_script_number(world, line, "runs", 1),
+        .conditional = world_script_value(line, "if") != NULL,
+        .unwritable = world_script_value(line, "again") != NULL,
+        .lane = record->lane,
+    };
+    record->schedule.undecided = record->schedule.conditional;
+    if (record->schedule.undecided && world->traits.deciding < 0) {
+        broken(world, line, "no lane decides");
+    }
+    world_schedules_place(world, record);
+}
 
 static void write_record(struct world *world, const struct script_line *line, int64_t turn)
 {
@@ -219,6 +248,7 @@ static void write_record(struct world *world, const struct script_line *line, in
                   : strcmp(target, "unknown") == 0 ? TARGET_UNKNOWN
                                                    : TARGET_FAULT,
     };
+    add_schedule(world, line, &record);
     const char *foreign = world_script_value(line, "foreign");
     if (foreign != NULL) {
         world_log_foreign(world, partition, &record, world_script_number(world, line, "open", 1000),
@@ -277,6 +307,10 @@ static void turn_slot(struct world *world, const struct script_line *line)
         }
         if (is(line, "lose")) {
             world_shell_lose(world, instance, i);
+        } else if (is(line, "reading") && !slot->reading_stopped) {
+            slot->reading_stopped = true;
+            instance->forget[partition] = true;
+            (void)world_shell_input(instance, INPUT_READING_STOPPED, i, slot->epoch);
         } else if (is(line, "leave") && !slot->leaving) {
             slot->leaving = true;
             (void)world_shell_input(instance, INPUT_SLOT_LEAVING, i, slot->epoch);
@@ -358,7 +392,7 @@ static const struct verb {
     void (*run)(struct world *world, const struct script_line *line);
 } verbs[] = {{"crash", crash},     {"lane", turn_lane},   {"clock", turn_clock},     {"lose", turn_slot},
              {"leave", turn_slot}, {"slow", slow_down},   {"retention", turn_slot},  {"stop", stop},
-             {"steer", turn_slot}, {"pause", turn_slot},  {"resume", turn_slot},
+             {"steer", turn_slot}, {"pause", turn_slot},  {"resume", turn_slot},   {"reading", turn_slot},
              {"freeze", freeze},   {"save", save_disk},   {"owner", change},         {"abort", change},
              {"refuse", change},   {"full", change},      {"letters", turn_letters},      {"expect", world_script_expect}};
 
@@ -410,6 +444,9 @@ static uint64_t figure(const struct world *world, const struct script_line *line
                    {"transactions", result->transactions}, {"aborts", result->aborts}, {"checkpoints", result->checkpoints},
                    {"steps", result->steps},         {"crashes", result->crashes},     {"fenced", result->fenced},
                    {"records", result->records},     {"letters", result->letters}, {"steered", result->steered},     {"postponed", result->postponed},
+                   {"outcomes", result->outcomes},   {"duplicates", result->duplicates}, {"too_late", result->told[OUTCOME_TOO_LATE]},
+                   {"told_cancelled", result->told[OUTCOME_CANCELLED]}, {"not_found", result->told[OUTCOME_NOT_FOUND]}, {"rejected", result->told[OUTCOME_REJECTED]},
+                   {"dropped", result->told[OUTCOME_DROPPED]}, {"skipped", result->told[OUTCOME_SKIPPED]},
                        {"low", (uint64_t)world->partitions[0].group.low_offset}};
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         if (strcmp(figures[i].name, name) == 0) {

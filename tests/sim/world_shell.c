@@ -95,7 +95,7 @@ gained_of(struct world *world, struct world_instance *instance, int number, cons
     }
     int64_t low = gained->frontier.low_offset;
     gained->stored_position = stored->found ? stored->position : 0;
-    gained->position = low > gained->stored_position ? low : gained->stored_position;
+    gained->position = low > gained->stored_position || world->traits.dedupe_ms > 0 ? low : gained->stored_position;
     gained->catch_up_to = world_log_stable(world, number);
     gained->high = partition->log_end;
     gained->buckets = own_copy(instance, stored->buckets, stored->bucket_count, sizeof(*stored->buckets));
@@ -121,10 +121,13 @@ void world_shell_gain(struct world *world, struct world_instance *instance, int 
     struct input_slot_gained *gained = gained_of(world, instance, number, stored);
     gained->epoch = slot->epoch + 1;
     *slot = (struct world_slot){.held = true, .partition = number, .life = ++world->lives, .epoch = gained->epoch};
-    slot->position = gained->position;
+    slot->reading = gained->position;
+    slot->position = gained->stored_position > gained->position ? gained->stored_position : gained->position;
     slot->catch_up_to = gained->catch_up_to;
     slot->high = gained->high;
-    slot->gained_position = gained->position;
+    slot->gained_low = gained->frontier.low_offset;
+    slot->known_below = gained->stored_position > gained->frontier.low_offset ? gained->stored_position : gained->frontier.low_offset;
+    slot->gained_position = slot->position;
     slot->last = gained->frontier;
     slot->acked = gained->frontier;
     partition->holder = instance->number;
@@ -234,7 +237,7 @@ static void hand_over(struct world *world, struct world_instance *instance, int 
         .lane = record->lane,
         .bytes = record->bytes,
         .ref = record->cancel ? 0 : new_ref(world, instance, record),
-        .timestamp_ms = record->due_ms,
+        .timestamp_ms = record->timestamp_ms,
         .root = record->root,
         .cancel = record->cancel,
         .conditional = record->schedule.conditional,
@@ -244,9 +247,11 @@ static void hand_over(struct world *world, struct world_instance *instance, int 
     if (record->id != 0) {
         input->as.record.found = world_disk_by_id(&instance->disk.parts[slot->partition], record->id);
     }
-    slot->position = record->offset + 1;
+    world_dedupe_record(world, record, &input->as.record);
+    slot->reading = record->offset + 1;
+    slot->position = slot->reading > slot->position ? slot->reading : slot->position;
     struct life_note *note = world_oracle_note(world, slot, record);
-    if (note->known_wall_ms == 0) {
+    if (note->known_wall_ms == 0 && record->offset >= slot->known_below) {
         note->known_wall_ms = world_clock_now(world, instance).wall.ms;
     }
 }
@@ -261,7 +266,7 @@ void world_shell_poll(struct world *world, struct world_instance *instance, int 
     }
     int64_t stable = world_log_stable(world, slot->partition);
     int64_t most = random_between(&world->random, 1, 20);
-    size_t i = world_log_from(partition, slot->position);
+    size_t i = world_log_from(partition, slot->reading);
     for (; i < partition->count && partition->records[i]->offset < stable && most > 0; i++) {
         if (partition->records[i]->state == RECORD_VISIBLE) {
             hand_over(world, instance, index, partition->records[i]);
@@ -269,8 +274,9 @@ void world_shell_poll(struct world *world, struct world_instance *instance, int 
         }
     }
     if (most > 0) {
-        slot->position = stable > slot->position ? stable : slot->position;
-        world_shell_input(instance, INPUT_POSITION, index, slot->epoch)->as.position.offset = slot->position;
+        slot->reading = stable > slot->reading ? stable : slot->reading;
+        slot->position = slot->reading > slot->position ? slot->reading : slot->position;
+        world_shell_input(instance, INPUT_POSITION, index, slot->epoch)->as.position.offset = slot->reading;
     } else {
         world_shell_wake_poll(world, instance, index);
     }
@@ -280,6 +286,9 @@ static void note_report(struct world *world, struct world_slot *slot, const stru
 {
     struct world_lane *lane = &slot->lanes[event->lane];
     struct sequence_note *note = &lane->notes[event->sequence];
+    if (!note->open) {
+        return; /* what follows it could not be written: it has failed already */
+    }
     note->open = false;
     lane->in_flight--;
     if (event->code >= 0) {
@@ -289,6 +298,7 @@ static void note_report(struct world *world, struct world_slot *slot, const stru
     note->done = !world->options.exactly_once && !event->again;
     slot->notes[note->record->index].done = note->done;
     slot->notes[note->record->index].goes_on = !world->options.exactly_once && event->again;
+    slot->notes[note->record->index].went = slot->notes[note->record->index].went || event->again;
 }
 
 /* code: -1 delivered, -2 sink full, else a failure. */

@@ -29,6 +29,12 @@ enum record_state {
     RECORD_ABORTED, /* a hole in the offsets */
 };
 
+enum record_judged {
+    JUDGED_NOT,
+    JUDGED_ACCEPTED,
+    JUDGED_DUPLICATE, /* it acts on nothing, and nothing of it leaves */
+};
+
 /* What a record says of its schedule. */
 struct world_schedule {
     int64_t nominal_ms; /* when it is due by its schedule; the record's own due time may be later, as its letter was not kept */
@@ -61,6 +67,9 @@ struct world_record {
     struct world_record *event;      /* the first record of this occurrence: what becomes of it is counted there */
     int64_t timestamp_ms;
     bool over;                       /* of an event: its shell has decided that nothing follows */
+    enum record_judged judged;       /* by the dedupe rule */
+    bool said;                       /* of a control: somebody was told that it ended something, or came too late */
+    bool ended;                      /* of an event: somebody was told that it never goes out */
     bool let_fall;                   /* of an event: decided (R10), or by misfire, not to go out */
     struct world_record *same_id;    /* the next one a person wrote with this id, whatever its state */
     bool committed;                  /* a commit that Kafka has covers it */
@@ -141,6 +150,10 @@ struct life_note {
     bool copying; /* it stands in the transaction under way */
     bool steering; /* as a person wants to move it: its re-append ends it, known or not */
     bool goes_on; /* delivered, and to be written again before it is done (at least once) */
+    bool ended;   /* of an event: this life has said that it never goes out */
+    bool duplicate; /* this life has said so */
+    uint8_t told; /* of a control: its outcome and 1 */
+    bool went;    /* out, as goes_on says, or said: a control ends what follows */
     bool cut;     /* its letter is to say that nothing follows: it could not be written again */
     bool unkept;  /* its letter was said not to be kept: it is written again with a later due time */
     bool back;    /* since then a transaction with copies of its slot was aborted: it may be a letter once more */
@@ -155,8 +168,12 @@ struct world_slot {
     int partition;
     uint64_t life;
     uint32_t epoch;
-    int64_t position;
+    int64_t reading; /* what is handed over next */
+    int64_t position; /* what it knows: up to there, and up to what is in its store */
     int64_t catch_up_to;
+    int64_t gained_low;
+    int64_t judged_to; /* all below it was judged by the dedupe rule */
+    int64_t known_below; /* what stands below it was done with, or in the store */
     int64_t high; /* watermark when it was gained */
     int64_t gained_position;
     bool reading_paused;
@@ -194,7 +211,8 @@ struct world_output {
     uint64_t sequence;
     bool letter;
     bool kept; /* that one is, and was said to be */
-    bool silent; /* nothing went out: it was decided about */
+    bool silent; /* nothing went out: it was decided about, or let fall */
+    bool falls;
 };
 
 enum world_transaction_state {
@@ -397,6 +415,7 @@ struct world_traits {
     uint32_t undecided_percent; /* of those with an id */
     uint32_t unwritable_percent;
     int64_t every_ms;
+    int64_t dedupe_ms; /* 0: no such rule */
     enum misfire misfire;
     int64_t misfire_ms;
 };
@@ -413,6 +432,7 @@ struct world {
     struct core_lane_options lane_options[WORLD_LANES_MAX];
     int64_t now; /* true time */
     bool calm;
+    bool unsure; /* nothing can be said of the rest of this world */
     int64_t store_full_until;
     int64_t lane_down_until[WORLD_LANES_MAX];
     int64_t letters_down_until;
@@ -494,6 +514,8 @@ void world_transaction_free(struct world_transaction *transaction);
 void world_transaction_sent(struct world *world, struct world_instance *instance, const struct world_output *output);
 void world_transaction_reported(struct world *world, struct world_instance *instance, bool failed);
 void world_transaction_copy(struct world *world, struct world_instance *instance, const struct command *command);
+void world_transaction_silent(struct world_instance *instance, bool falls);
+void world_transaction_refuse(struct world *world, struct world_instance *instance);
 void world_transaction_write(struct world *world, struct world_instance *instance, const struct world_copy *copy, const struct world_record *record);
 void world_transaction_command(struct world *world, struct world_instance *instance, const struct command *command);
 bool world_transaction_names(const struct world_instance *instance, int slot);
@@ -586,11 +608,29 @@ void world_steer_end(struct world *world);
 /* world_schedules.c: what recurs, and what follows a delivery. */
 void world_schedules_traits(struct world *world);
 void world_schedules_draw(struct world *world, struct world_record *record);
+void world_schedules_place(const struct world *world, struct world_record *record);
 struct world_record world_schedules_again(const struct world_record *from, int64_t due_ms);
 bool world_schedules_deliver(struct world *world, struct world_instance *instance, const struct command *command, struct world_record *record, struct event *event);
 void world_schedules_copy(struct world *world, struct world_instance *instance, const struct command *command, struct world_record *from);
 void world_schedules_report(struct world *world, struct world_instance *instance, const struct event *event);
 void world_schedules_end(struct world *world, const struct world_record *record);
+
+/* world_decide.c: decisions. */
+enum world_decided {
+    WORLD_DECIDED_NOTHING,
+    WORLD_DECIDED_WRITE,
+    WORLD_DECIDED_NEVER, /* no time of its schedule comes */
+};
+enum world_decided world_decide(struct world *world, struct world_instance *instance, int slot, struct world_record *record, struct world_record *decided);
+
+/* world_dedupe.c: duplicates. */
+void world_dedupe_record(const struct world *world, const struct world_record *record, struct input_record *input);
+void world_dedupe_refused(struct world *world, struct world_slot *slot, struct world_record *record);
+void world_dedupe_step(struct world *world, struct world_slot *slot);
+
+/* world_outcomes.c: what is told to people. */
+void world_outcomes_hear(struct world *world, struct world_instance *instance, const struct command *command);
+void world_outcomes_end(struct world *world, const struct world_instance *instance, int slot);
 
 /* world_letters.c */
 bool world_letters_publish(struct world *world, struct world_record *record);

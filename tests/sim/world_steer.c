@@ -167,7 +167,7 @@ static void check_nothing(struct world *world, struct world_slot *slot, uint32_t
         const struct world_record *record = partition->records[i];
         const struct life_note *note = world_oracle_note(world, slot, record);
         bool over = note->claimed || note->done || note->moved || world_oracle_outdated(slot, record) || world_log_displaced(record, slot->position);
-        PROMISE(world, record->id != id || record->cancel || record->state != RECORD_VISIBLE || over || note->known_wall_ms == 0,
+        PROMISE(world, record->id != id || record->cancel || record->schedule.conditional || record->judged == JUDGED_DUPLICATE || record->state != RECORD_VISIBLE || over || note->known_wall_ms == 0,
                 "id %u is not found, and offset %lld is pending", id, (long long)record->offset);
     }
 }

@@ -20,6 +20,7 @@ static void draw_options(struct world *world)
     options->step_records_max = (uint32_t)ONE_OF(world, 1, 5, 4096);
     options->scan_rows_max = (uint32_t)ONE_OF(world, 1, 3, 50, 8192);
     options->split_rows_max = (uint32_t)ONE_OF(world, 1, 5, 50000);
+    options->erase_rows_max = (uint32_t)ONE_OF(world, 1, 3, 5000);
     options->unwritten_rows_max = (uint32_t)ONE_OF(world, 20, 50, 400000);
     options->unwritten_bytes_max = (uint64_t)ONE_OF(world, 2000, 64 << 20);
     options->window_ms = ONE_OF(world, 100, 4000, 60000);

@@ -93,6 +93,22 @@ void world_transaction_copy(struct world *world, struct world_instance *instance
     world_transaction_write(world, instance, &copy, &again);
 }
 
+/* What was sent last goes out nowhere. */
+void world_transaction_silent(struct world_instance *instance, bool falls)
+{
+    struct world_output *output = &instance->transaction->outputs[instance->transaction->output_count - 1];
+    output->silent = true;
+    output->falls = falls;
+}
+
+/* Something of it cannot be written, which a report will say. */
+void world_transaction_refuse(struct world *world, struct world_instance *instance)
+{
+    struct world_transaction *transaction = current(world, instance);
+    transaction->failed = true;
+    transaction->reports_open++;
+}
+
 /* A record that an instance writes again; NULL: nothing follows. What is known of it is told at once. */
 void world_transaction_write(struct world *world, struct world_instance *instance, const struct world_copy *order, const struct world_record *record)
 {
@@ -187,6 +203,7 @@ static void commit(struct world *world, const struct world_transaction *transact
         const struct world_output *output = &transaction->outputs[i];
         check_claimed(world, transaction, output->record, output->slot, output->epoch);
         if (output->silent) {
+            output->record->event->let_fall = output->record->event->let_fall || output->falls;
             continue;
         }
         world_oracle_seen(world, output->record, output->read, output->letter);
@@ -201,6 +218,7 @@ static void commit(struct world *world, const struct world_transaction *transact
         copy->from->steered = copy->steered;
         PROMISE(world, !copy->from->moved, "offset %lld is copied twice", (long long)copy->from->offset);
         if (copy->to == NULL) {
+            copy->from->event->let_fall = copy->from->event->let_fall || copy->from->schedule.undecided;
             continue;
         }
         copy->from->moved = true;

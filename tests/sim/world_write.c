@@ -61,7 +61,7 @@ static void touch(struct world_write *write, const struct checkpoint_slot *part,
 static void check_gone(struct world *world, const struct checkpoint_slot *part, const struct world_record *record)
 {
     PROMISE(world,
-            world_oracle_claims(&part->frontier, record) || world_log_outdated(record, INT64_MAX) || record->moved,
+            world_oracle_claims(&part->frontier, record) || world_log_outdated(record, INT64_MAX) || record->moved || record->event->taken > 0,
             "offset %lld is removed from the store, and it is not done", (long long)record->offset);
 }
 
