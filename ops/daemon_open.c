@@ -44,9 +44,9 @@ static void tell(struct partition *partition, enum log_level level, const char *
 /* Lanes that the frontier names and the configuration does not: they live on until they can adopt (R7). */
 static bool add_retired_lanes(struct daemon *daemon, const struct metadata *metadata, struct error *error)
 {
-    for (uint16_t i = 0; i < metadata->lane_count; i++) {
+    for (uint32_t i = 0; i < (uint32_t)metadata->lane_count + metadata->behind_count; i++) {
         lane_index lane;
-        const char *name = metadata->lanes[i].name;
+        const char *name = i < metadata->lane_count ? metadata->lanes[i].name : metadata->behind[i - metadata->lane_count].name;
         if (lanes_find(&daemon->lanes, name, &lane)) {
             continue;
         }

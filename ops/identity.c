@@ -6,20 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/frontier.h"
+#include "ops/identity_covers.h"
 
 static int64_t greater(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static int64_t greatest_cut(const struct metadata *metadata)
+static int64_t greatest_of(const struct metadata_lane *lanes, uint16_t count, int64_t cut)
 {
-    int64_t cut = metadata->shared.cut;
-    for (uint16_t i = 0; i < metadata->lane_count; i++) {
-        cut = greater(cut, metadata->lanes[i].frontier.live.cut);
+    for (uint16_t i = 0; i < count; i++) {
+        cut = greater(cut, lanes[i].frontier.live.cut);
     }
     return cut;
+}
+
+static int64_t greatest_cut(const struct metadata *metadata)
+{
+    return greatest_of(metadata->behind, metadata->behind_count, greatest_of(metadata->lanes, metadata->lane_count, metadata->shared.cut));
 }
 
 /* ------------------------------------------------------------------------------------------ the same topic? */
@@ -60,40 +64,6 @@ static const char *mismatch(const struct identity_facts *facts,
 
 /* ---------------------------------------------------------------------------------------- which says more? */
 
-static struct frontier frontier_named(const struct metadata *metadata, const char *name)
-{
-    for (uint16_t i = 0; i < metadata->lane_count; i++) {
-        if (strcmp(metadata->lanes[i].name, name) == 0) {
-            return metadata->lanes[i].frontier;
-        }
-    }
-    return frontier_of(metadata->shared);
-}
-
-/* All that `b` says of this lane is said by `a` too. */
-static bool covers_lane(const struct metadata *a, const struct metadata *b, const char *name)
-{
-    struct frontier mine = frontier_named(a, name);
-    struct frontier theirs = frontier_named(b, name);
-    bool covers = frontier_covers_pair(&mine, theirs.live);
-    for (uint8_t i = 0; covers && i < theirs.old_count; i++) {
-        covers = frontier_covers_pair(&mine, theirs.old[i]);
-    }
-    return covers;
-}
-
-static bool covers(const struct metadata *a, const struct metadata *b)
-{
-    bool all = a->low_offset >= b->low_offset && covers_lane(a, b, ""); /* no lane is named so: one that stands at `shared` */
-    for (uint16_t i = 0; all && i < a->lane_count; i++) {
-        all = covers_lane(a, b, a->lanes[i].name);
-    }
-    for (uint16_t i = 0; all && i < b->lane_count; i++) {
-        all = covers_lane(a, b, b->lanes[i].name);
-    }
-    return all;
-}
-
 /* What is known to be done: the group's metadata, else the checkpoint's own copy (offsets expire after 7 days without members). Of two
  * true statements the one that says more: while a former topic is drained only the checkpoint goes on. Of two that say the same the group's: it is the later
  * one in what is not progress, which lanes are paused and what is moving. */
@@ -102,7 +72,7 @@ static const struct metadata *furthest(const struct identity_facts *facts, bool 
     if (facts->kafka == NULL) {
         return facts->stored;
     }
-    bool more = use_store && covers(facts->stored, facts->kafka) && !covers(facts->kafka, facts->stored);
+    bool more = use_store && identity_covers(facts->stored, facts->kafka) && !identity_covers(facts->kafka, facts->stored);
     return more ? facts->stored : facts->kafka;
 }
 

@@ -49,8 +49,10 @@ bool lanes_add(struct lanes *lanes, const char *name, lane_index *lane, struct e
 
 struct core_lane_options lanes_options(const struct lanes *lanes, const struct config *config, lane_index lane)
 {
-    struct core_lane_options options = {
-        .max_in_flight = DEFAULT_IN_FLIGHT, .max_in_flight_bytes = IN_FLIGHT_BYTES, .decides = lane == LANES_UNDECIDED};
+    struct core_lane_options options = {.max_in_flight = DEFAULT_IN_FLIGHT,
+                                        .max_in_flight_bytes = IN_FLIGHT_BYTES,
+                                        .decides = lane == LANES_UNDECIDED,
+                                        .catches_up = lane != LANES_REFUSED && lane != LANES_UNDECIDED};
     if (lane >= LANES_BUILT_IN && lane < lanes->configured) {
         const struct config_target *target = &config->targets[lane - LANES_BUILT_IN];
         options.max_in_flight = (uint32_t)target->max_in_flight;
@@ -72,6 +74,13 @@ void lanes_metadata(const struct lanes *lanes, const struct partition_frontier *
         to->paused = frontier->lanes[i].paused;
         to->frontier = frontier->lanes[i].frontier;
     }
+    metadata->boundary_ms = frontier->boundary_ms;
+    metadata->behind_count = frontier->behind_count;
+    for (uint16_t i = 0; i < frontier->behind_count; i++) {
+        struct metadata_lane *to = &metadata->behind[i];
+        memcpy(to->name, lanes->names[frontier->behind[i].lane], sizeof(to->name));
+        to->frontier = frontier->behind[i].frontier;
+    }
 }
 
 void lanes_frontier(const struct lanes *lanes, const struct metadata *metadata, struct partition_frontier *frontier)
@@ -87,6 +96,14 @@ void lanes_frontier(const struct lanes *lanes, const struct metadata *metadata, 
         if (lanes_find(lanes, metadata->lanes[i].name, &lane)) {
             frontier->lanes[frontier->lane_count++] =
                 (struct frontier_lane){.lane = lane, .paused = metadata->lanes[i].paused, .frontier = metadata->lanes[i].frontier};
+        }
+    }
+    frontier->boundary_ms = metadata->boundary_ms;
+    frontier->behind_count = 0;
+    for (uint16_t i = 0; i < metadata->behind_count; i++) {
+        lane_index lane;
+        if (lanes_find(lanes, metadata->behind[i].name, &lane)) {
+            frontier->behind[frontier->behind_count++] = (struct frontier_lane){.lane = lane, .frontier = metadata->behind[i].frontier};
         }
     }
 }

@@ -27,6 +27,7 @@ struct core_lane_options {
     uint32_t rate_per_s;          /* deliveries in a second at most, all slots together; 0: no such limit. Bursts: what it lets through in 100 ms */
     bool paused;
     bool decides;                 /* the lane of what is undecided (R10): its "deliveries" are decisions, no target's */
+    bool catches_up;              /* what is overdue when a slot is gained may be a lane of its own (catch_up_per_s). Not for what is due since ever */
 };
 
 struct core_options {
@@ -56,6 +57,8 @@ struct core_options {
     uint32_t copy_rows_max;         /* copied forward in one transaction; 0: never, whatever asks for it. Where it is not 0 it bounds postponed ones too */
     int64_t copy_ms;                /* least time between two such transactions of one slot, and at least once between two of postponed ones */
     int64_t letter_later_ms;        /* how much later than now a record is due that is written again because its letter could not be kept */
+    uint32_t catch_up_per_s;        /* deliveries in a second, all slots and lanes together, of what was overdue when its slot was gained: it is a lane of its own then,
+                                       and what comes due later stays on time. 0: off; a boundary that F has is kept all the same, without a rate */
 };
 
 /* Fills in what production uses; each value's reason stands beside it in core_options.c. */
@@ -127,6 +130,7 @@ struct core_slot_stats {
     uint64_t unwritten_bytes;
     uint32_t buckets;
     uint16_t lanes_apart;    /* with an entry of their own in the last commit's metadata */
+    uint16_t lanes_behind;   /* that still have something behind a catch-up boundary, or its end not acknowledged */
     uint64_t cancelled;      /* events that a cancel ended (or a replacement, while they were under way), in this life of the slot */
     uint64_t replaced;       /* events that a later one of their id replaced */
     uint64_t copied;         /* events copied forward */

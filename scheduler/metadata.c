@@ -9,9 +9,11 @@
  *   low=OFFSET                      C
  *   anchor=OFFSET:TIMESTAMP:CRC8
  *   moving=1                        version 2: re-appends of steered events may not be read back (steer.h)
+ *   boundary=DUE                    version 2: the last due time that is behind the catch-up boundary; only with lanes behind it
  *   shared=PAIR                     where all lanes stand that are not named
  *   NAME=PAIR|PAIR...               a lane: its live pair, then the old ones (R1)
  *   NAME=PAIR|PAIR...!              version 2: that lane is paused
+ *   ~NAME=PAIR|PAIR...              version 2: what counts of a lane up to the boundary
  *
  * PAIR is DUE:OFFSET<CUT, or -<CUT while the point is KEY_LEAST. Numbers are decimal, hexadecimal digits are lower
  * case. There is exactly one text for each content, so that two commits can be compared byte by byte.
@@ -28,6 +30,8 @@
 #define CLUSTER_WORST (3 * (METADATA_CLUSTER_MAX - 1)) /* every byte as %hh */
 
 _Static_assert(PAIR_WORST + 1 <= METADATA_PAIR_WORST, "an old pair has a | before it");
+_Static_assert(sizeof(" boundary=") + NUMBER_WORST <= METADATA_PAIR_WORST, "core_options.old_pairs_max counts it as one");
+_Static_assert(sizeof(" ~=") + METADATA_LANE_NAME_MAX + PAIR_WORST <= 2 * METADATA_PAIR_WORST, "and this as two");
 
 /* Text under way: once something did not fit it stays failed. */
 struct writer {
@@ -88,7 +92,7 @@ static void put_identity(struct writer *writer, const struct metadata_identity *
     }
 }
 
-static void put_lane(struct writer *writer, const struct metadata_lane *lane)
+static void put_lane(struct writer *writer, const char *before, const struct metadata_lane *lane)
 {
     size_t length = strnlen(lane->name, sizeof(lane->name));
     bool valid = length > 0 && length <= METADATA_LANE_NAME_MAX && lane->frontier.old_count <= FRONTIER_PAIRS_MAX;
@@ -99,19 +103,18 @@ static void put_lane(struct writer *writer, const struct metadata_lane *lane)
         writer->failed = true;
         return;
     }
-    put(writer, " %s=", lane->name);
+    put(writer, "%s%s=", before, lane->name);
     put_pair(writer, lane->frontier.live);
     for (size_t i = 0; i < lane->frontier.old_count; i++) {
         put(writer, "|");
         put_pair(writer, lane->frontier.old[i]);
     }
-    put(writer, lane->paused ? "!" : "");
 }
 
 /* A program that knows version 1 alone must not take a text for damaged that it cannot know. */
-static int version_of(const struct metadata *metadata)
+int metadata_version(const struct metadata *metadata)
 {
-    bool second = metadata->moving;
+    bool second = metadata->moving || metadata->behind_count > 0;
     for (size_t i = 0; i < metadata->lane_count && !second; i++) {
         second = metadata->lanes[i].paused;
     }
@@ -120,20 +123,27 @@ static int version_of(const struct metadata *metadata)
 
 size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
 {
-    struct writer writer = {text, size, 0, size == 0 || metadata->lane_count > LANES_MAX};
+    struct writer writer = {text, size, 0, size == 0 || metadata->lane_count > LANES_MAX || metadata->behind_count > CATCH_UP_MAX};
     if (writer.failed) {
         return 0;
     }
-    put(&writer, "tarry%d", version_of(metadata));
+    put(&writer, "tarry%d", metadata_version(metadata));
     put_identity(&writer, &metadata->identity);
     put(&writer, " low=%" PRId64, metadata->low_offset);
     put(&writer, " anchor=%" PRId64 ":%" PRId64, metadata->anchor.offset, metadata->anchor.timestamp_ms);
     put(&writer, ":%08" PRIx32, metadata->anchor.crc);
     put(&writer, metadata->moving ? " moving=1" : "");
+    if (metadata->behind_count > 0) {
+        put(&writer, " boundary=%" PRId64, metadata->boundary_ms);
+    }
     put(&writer, " shared=");
     put_pair(&writer, metadata->shared);
     for (size_t i = 0; !writer.failed && i < metadata->lane_count; i++) {
-        put_lane(&writer, &metadata->lanes[i]);
+        put_lane(&writer, " ", &metadata->lanes[i]);
+        put(&writer, metadata->lanes[i].paused ? "!" : "");
+    }
+    for (size_t i = 0; !writer.failed && i < metadata->behind_count; i++) {
+        put_lane(&writer, " ~", &metadata->behind[i]);
     }
     return writer.failed ? 0 : writer.length;
 }

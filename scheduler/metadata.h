@@ -38,7 +38,13 @@ struct metadata {
     struct frontier_pair shared;
     struct metadata_lane lanes[LANES_MAX];
     uint16_t lane_count;
+    int64_t boundary_ms; /* of catching up, as in struct partition_frontier; counts only with entries behind it */
+    struct metadata_lane behind[CATCH_UP_MAX];
+    uint16_t behind_count;
 };
+
+/* The version of its text: the least that has all that is in it, so 1 without a pause, a move under way and a catch-up boundary. Any thread; O(lanes). */
+int metadata_version(const struct metadata *metadata);
 
 /* Writes the text form. Returns its length without the NUL, or 0 when it does not fit `size` (<= METADATA_MAX + 1), or a name or
  * count is not one that metadata_decode would accept. */
@@ -48,11 +54,12 @@ size_t metadata_encode(const struct metadata *metadata, char *text, size_t size)
  * caller checks for empty first). ERROR_TOO_NEW: a later format. Nothing is written to *metadata on failure. */
 bool metadata_decode(struct span text, struct metadata *metadata, struct error *error);
 
-/* The bytes that `lane_count` lanes with these names take at worst (every lane apart and paused, greatest numbers, no old pairs): the configuration
- * refuses more than METADATA_MAX. */
+/* The bytes that `lane_count` lanes with these names take at worst (every lane apart and paused, greatest numbers, no old pairs, no catch-up boundary):
+ * the configuration refuses more than METADATA_MAX. */
 size_t metadata_worst_case(const char *const *lane_names, size_t lane_count);
 
-/* The bytes that one old pair takes at worst: what is left of METADATA_MAX divided by it is core_options.old_pairs_max. */
+/* The bytes that one old pair takes at worst: what is left of METADATA_MAX divided by it is core_options.old_pairs_max. The boundary takes no more than one, a
+ * lane's entry behind it no more than two. */
 #define METADATA_PAIR_WORST 64
 
 /* True for the bytes that a lane's name may have: [a-zA-Z0-9_-]. */

@@ -192,37 +192,23 @@ static bool take_lane_name(struct reader *reader, char name[METADATA_LANE_NAME_M
     return length > 0 ? true : fail(reader, "a lane name");
 }
 
-static bool take_lane(struct reader *reader, struct metadata *metadata)
+/* One more entry of a list of at most `most`. */
+static bool take_lane(struct reader *reader, const char *before, struct metadata_lane *lanes, uint16_t *count, uint16_t most)
 {
-    if (metadata->lane_count == LANES_MAX) {
+    if (*count == most) {
         return fail(reader, "no further lane");
     }
-    struct metadata_lane *lane = &metadata->lanes[metadata->lane_count];
-    if (!take_text(reader, " ") || !take_lane_name(reader, lane->name)) {
+    struct metadata_lane *lane = &lanes[*count];
+    if (!take_text(reader, before) || !take_lane_name(reader, lane->name)) {
         return false;
     }
-    for (size_t i = 0; i < metadata->lane_count; i++) {
-        if (strcmp(metadata->lanes[i].name, lane->name) == 0) {
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(lanes[i].name, lane->name) == 0) {
             return fail(reader, "each lane only once");
         }
     }
-    metadata->lane_count++;
-    if (!take_text(reader, "=") || !take_frontier(reader, &lane->frontier)) {
-        return false;
-    }
-    lane->paused = at_byte(reader, '!');
-    reader->at += lane->paused;
-    return true;
-}
-
-/* What only version 2 has: there is one text for each content. */
-static bool check_version(struct reader *reader, const struct metadata *metadata, int64_t version)
-{
-    bool second = metadata->moving;
-    for (size_t i = 0; i < metadata->lane_count && !second; i++) {
-        second = metadata->lanes[i].paused;
-    }
-    return second == (version == 2) ? true : fail(reader, second ? "version 2" : "version 1");
+    (*count)++;
+    return take_text(reader, "=") && take_frontier(reader, &lane->frontier);
 }
 
 static bool take_moving(struct reader *reader, bool *moving)
@@ -233,19 +219,51 @@ static bool take_moving(struct reader *reader, bool *moving)
     return true;
 }
 
+static bool at_behind(const struct reader *reader)
+{
+    return reader->end - reader->at >= 2 && memcmp(reader->at, " ~", 2) == 0;
+}
+
+/* A boundary stands there only for what is behind it. */
+static bool take_boundary(struct reader *reader, struct metadata *metadata)
+{
+    struct reader ahead = *reader;
+    if (!take_text(&ahead, " boundary=")) {
+        return true;
+    }
+    return take_text(reader, " boundary=") && take_number(reader, &metadata->boundary_ms) &&
+           (metadata->boundary_ms > 0 || fail(reader, "a boundary after the epoch"));
+}
+
+static bool take_lanes(struct reader *reader, struct metadata *metadata)
+{
+    bool bounded = metadata->boundary_ms > 0;
+    while (reader->at < reader->end && !(bounded && at_behind(reader))) {
+        if (!take_lane(reader, " ", metadata->lanes, &metadata->lane_count, LANES_MAX)) {
+            return false;
+        }
+        struct metadata_lane *lane = &metadata->lanes[metadata->lane_count - 1];
+        lane->paused = at_byte(reader, '!');
+        reader->at += lane->paused;
+    }
+    while (reader->at < reader->end) {
+        if (!take_lane(reader, " ~", metadata->behind, &metadata->behind_count, CATCH_UP_MAX)) {
+            return false;
+        }
+    }
+    return !bounded || metadata->behind_count > 0 || fail(reader, "a lane behind the boundary");
+}
+
 static bool take_all(struct reader *reader, struct metadata *metadata, int64_t version)
 {
     if (!take_identity(reader, &metadata->identity) || !take_text(reader, " low=")
         || !take_number(reader, &metadata->low_offset) || !take_anchor(reader, &metadata->anchor)
-        || !take_moving(reader, &metadata->moving) || !take_text(reader, " shared=") || !take_pair(reader, &metadata->shared)) {
+        || !take_moving(reader, &metadata->moving) || !take_boundary(reader, metadata)
+        || !take_text(reader, " shared=") || !take_pair(reader, &metadata->shared) || !take_lanes(reader, metadata)) {
         return false;
     }
-    while (reader->at < reader->end) {
-        if (!take_lane(reader, metadata)) {
-            return false;
-        }
-    }
-    return check_version(reader, metadata, version);
+    int least = metadata_version(metadata); /* there is one text for each content */
+    return least == version ? true : fail(reader, least == 2 ? "version 2" : "version 1");
 }
 
 /* "tarry" and the version; a version we do not know says so instead of "damaged". */

@@ -32,6 +32,7 @@ typedef uint16_t lane_index;
 typedef uint32_t slot_index;
 
 #define LANES_MAX 128 /* configured, retired and built-in ones together; the metadata holds fewer (see metadata.h) */
+#define CATCH_UP_MAX 16 /* lanes of one slot that may have a queue behind the catch-up boundary (catch_up.h) */
 
 /* One statement about a lane: every record with offset < cut and key <= point is done (docs/frontier.md). */
 struct frontier_pair {
@@ -134,6 +135,11 @@ struct partition_frontier {
     struct frontier_pair shared;
     struct frontier_lane lanes[LANES_MAX]; /* only those that differ from `shared` */
     uint16_t lane_count;
+    /* While something waits behind a catch-up boundary: of the lanes named here a record due at boundary_ms or before is done if this entry says so, and what
+     * `lanes` and `shared` say is of those due later alone. */
+    int64_t boundary_ms; /* without entries: of no meaning */
+    struct frontier_lane behind[CATCH_UP_MAX];
+    uint16_t behind_count;
 };
 
 #endif

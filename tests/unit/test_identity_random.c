@@ -259,9 +259,79 @@ static void test_of_two_that_say_the_same(void **state)
     assert_true(scene.decision.frontier.lanes[0].paused);
 }
 
+static struct frontier small_frontier(struct random *random)
+{
+    return frontier_of((struct frontier_pair){{random_between(random, 0, 5), 0}, random_between(random, 5, 8)});
+}
+
+/* Any frontier of lanes "x" and "y", in small numbers, with a catch-up boundary or without. */
+static void make_frontier(struct random *random, struct metadata *metadata)
+{
+    *metadata = (struct metadata){.identity = {.cluster = "here", .fingerprint = RULES}, .low_offset = random_between(random, 0, 1)};
+    metadata->anchor.offset = -1;
+    metadata->shared = small_frontier(random).live;
+    metadata->lane_count = (uint16_t)random_below(random, 3);
+    metadata->behind_count = (uint16_t)random_below(random, 3);
+    metadata->boundary_ms = metadata->behind_count == 0 ? 0 : random_between(random, 1, 4);
+    for (uint16_t i = 0; i < 2; i++) {
+        metadata->lanes[i].name[0] = (char)('x' + i);
+        metadata->lanes[i].frontier = small_frontier(random);
+        metadata->behind[i].name[0] = (char)('y' - i);
+        metadata->behind[i].frontier = small_frontier(random);
+    }
+}
+
+static const struct frontier *named(const struct metadata_lane *lanes, uint16_t count, char name)
+{
+    const struct frontier *found = NULL;
+    for (uint16_t i = 0; i < count; i++) {
+        found = lanes[i].name[0] == name ? &lanes[i].frontier : found;
+    }
+    return found;
+}
+
+static bool says_done(const struct metadata *metadata, char lane, int64_t offset, int64_t due_ms)
+{
+    const struct frontier *behind = due_ms <= metadata->boundary_ms ? named(metadata->behind, metadata->behind_count, lane) : NULL;
+    const struct frontier *own = named(metadata->lanes, metadata->lane_count, lane);
+    struct frontier shared = frontier_of(metadata->shared);
+    return offset < metadata->low_offset || frontier_done(behind != NULL ? behind : own != NULL ? own : &shared, offset, due_ms);
+}
+
+/* The checkpoint's frontier counts before the group's only if it says all that that one says, of every lane and on either side of a boundary. */
+static void test_the_one_that_says_more(void **state)
+{
+    (void)state;
+    struct random random = random_new(81);
+    static struct scene scene;
+    unsigned stored = 0;
+    for (int i = 0; i < 60000; i++) {
+        memset(&scene, 0, sizeof(scene));
+        make_frontier(&random, &scene.kafka);
+        make_frontier(&random, &scene.stored);
+        scene.facts = (struct identity_facts){.cluster = "here", .fingerprint = RULES, .end = 20, .committed = 5, .kafka = &scene.kafka,
+                                              .stored = &scene.stored, .stored_position = 9};
+        const struct identity_decision *decision = decide(&scene);
+        assert_int_equal(decision->verdict, IDENTITY_START);
+        bool same = memcmp(&decision->frontier.shared, &scene.kafka.shared, sizeof(scene.kafka.shared)) == 0 &&
+                    memcmp(decision->frontier.lanes, scene.kafka.lanes, sizeof(scene.kafka.lanes)) == 0 &&
+                    memcmp(decision->frontier.behind, scene.kafka.behind, sizeof(scene.kafka.behind)) == 0;
+        stored += !same;
+        for (int64_t offset = 0; offset < 9 && !same; offset++) {
+            for (int64_t due_ms = 0; due_ms < 7; due_ms++) {
+                for (char lane = 'x'; lane <= 'z'; lane++) {
+                    assert_true(!says_done(&scene.kafka, lane, offset, due_ms) || says_done(&decision->frontier, lane, offset, due_ms));
+                }
+            }
+        }
+    }
+    assert_true(stored > 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_one_that_says_more),
         cmocka_unit_test(test_random_facts),
         cmocka_unit_test(test_rules_are_remembered),
         cmocka_unit_test(test_of_two_that_say_the_same),

@@ -93,6 +93,7 @@ static void test_limits(void **state)
     assert_int_equal(orders.rate_per_s, 0);
     for (lane_index lane = 0; lane < lanes.count; lane++) { /* R10: one lane delivers to nobody */
         assert_true(lanes_options(&lanes, &two, lane).decides == (lane == LANES_UNDECIDED));
+        assert_true(lanes_options(&lanes, &two, lane).catches_up == (lane != LANES_REFUSED && lane != LANES_UNDECIDED));
     }
 }
 
@@ -106,6 +107,9 @@ static struct partition_frontier sample_frontier(void)
     frontier.lanes[1].paused = true;
     frontier.moving = true;
     frontier.lane_count = 2;
+    frontier.boundary_ms = 85;
+    frontier.behind[0] = (struct frontier_lane){.lane = LANES_BUILT_IN, .frontier = frontier_of((struct frontier_pair){{70, 1}, 30})};
+    frontier.behind_count = 1;
     return frontier;
 }
 
@@ -125,6 +129,8 @@ static void test_frontier_by_names(void **state)
     assert_int_equal(metadata.lane_count, 2);
     assert_string_equal(metadata.lanes[0].name, "orders");
     assert_string_equal(metadata.lanes[1].name, "default");
+    assert_int_equal(metadata.behind_count, 1);
+    assert_string_equal(metadata.behind[0].name, "mail");
 
     struct config_target other_order[] = {{.name = "orders"}, {.name = "mail"}};
     struct config other = {.targets = other_order, .target_count = 2};
@@ -141,6 +147,10 @@ static void test_frontier_by_names(void **state)
     assert_true(back.moving);
     assert_false(back.lanes[0].paused);
     assert_true(back.lanes[1].paused);
+    assert_int_equal(back.behind_count, 1);
+    assert_int_equal(back.boundary_ms, 85);
+    assert_int_equal(back.behind[0].lane, LANES_BUILT_IN + 1);
+    assert_true(frontier_equal(&back.behind[0].frontier, &there.behind[0].frontier));
 }
 
 static void test_names_not_known_are_left_out(void **state)

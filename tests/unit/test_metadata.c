@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "scheduler/frontier.h"
 #include "scheduler/metadata.h"
 
 static int64_t random_number(struct random *random)
@@ -66,6 +67,12 @@ static void fill_random(struct random *random, struct metadata *metadata, unsign
     for (unsigned i = 0; i < lanes; i++) {
         random_lane(random, &metadata->lanes[i], i);
     }
+    metadata->behind_count = random_below(random, 3) == 0 ? (uint16_t)random_below(random, CATCH_UP_MAX + 1) : 0;
+    metadata->boundary_ms = metadata->behind_count == 0 ? 0 : random_between(random, 1, INT64_MAX);
+    for (unsigned i = 0; i < metadata->behind_count; i++) {
+        random_lane(random, &metadata->behind[i], i);
+        metadata->behind[i].paused = false; /* the lane's own entry says it for both */
+    }
 }
 
 static size_t worst_of(const struct metadata *metadata)
@@ -76,6 +83,10 @@ static size_t worst_of(const struct metadata *metadata)
         names[i] = metadata->lanes[i].name;
         old_pairs += metadata->lanes[i].frontier.old_count;
     }
+    for (size_t i = 0; i < metadata->behind_count; i++) {
+        old_pairs += 2U + metadata->behind[i].frontier.old_count;
+    }
+    old_pairs += metadata->behind_count > 0; /* the boundary */
     return metadata_worst_case(names, metadata->lane_count) + old_pairs * METADATA_PAIR_WORST;
 }
 
@@ -121,6 +132,12 @@ static void test_there_and_back(void **state)
                                 sizeof(struct frontier_pair));
             assert_int_equal(after.lanes[lane].paused, before.lanes[lane].paused);
         }
+        assert_int_equal(after.behind_count, before.behind_count);
+        assert_int_equal(after.boundary_ms, before.boundary_ms);
+        for (size_t lane = 0; lane < before.behind_count; lane++) {
+            assert_string_equal(after.behind[lane].name, before.behind[lane].name);
+            assert_true(frontier_equal(&after.behind[lane].frontier, &before.behind[lane].frontier));
+        }
     }
     assert_true(fitted > 10000);
 }
@@ -151,6 +168,15 @@ static void test_what_it_looks_like(void **state)
                         "tarry1 cluster=MkU3OEVBNTcwNTJENDM2Qg fingerprint=00c0ffee12345678 low=4700 "
                         "anchor=4719:1764425569123:0badcafe "
                         "shared=1764425569123:4711<4720 orders=-<4720|1764425570000:4600<4700 _refused=0:4690<4720");
+    metadata.boundary_ms = 1764425564159;
+    metadata.behind_count = 1;
+    memcpy(metadata.behind[0].name, "orders", 7);
+    metadata.behind[0].frontier = (struct frontier){.live = {{1764420000000, 12}, 4720}};
+    assert_true(metadata_encode(&metadata, text, sizeof(text)) > 0);
+    assert_string_equal(text,
+                        "tarry2 cluster=MkU3OEVBNTcwNTJENDM2Qg fingerprint=00c0ffee12345678 low=4700 "
+                        "anchor=4719:1764425569123:0badcafe boundary=1764425564159 "
+                        "shared=1764425569123:4711<4720 orders=-<4720|1764425570000:4600<4700 _refused=0:4690<4720 ~orders=1764420000000:12<4720");
 }
 
 /* What only version 2 can say makes it a text of version 2. */
@@ -222,6 +248,8 @@ static void test_what_encode_refuses(void **state)
     assert_int_equal(metadata_encode(&metadata, text, sizeof(text)), 0);
 }
 
+#define BOUNDED(boundary, rest) \
+    "tarry2 cluster= fingerprint=0000000000000000 low=1 anchor=-1:0:00000000 boundary=" boundary " shared=1:2<3" rest
 #define REST " low=1 anchor=-1:0:00000000 shared="
 #define HEAD "tarry1 cluster=c fingerprint=0123456789abcdef" REST
 
@@ -295,6 +323,29 @@ static void test_bad_texts(void **state)
     assert_false(decode(huge, sizeof(huge), &metadata, &error));
 }
 
+static void test_bad_boundaries(void **state)
+{
+    (void)state;
+    static struct metadata metadata;
+    struct error error;
+    static const char *const bounded_bad[] = {
+        BOUNDED("1", ""),                     /* nothing behind it */
+        BOUNDED("1", " a=1:2<3"),
+        BOUNDED("0", " ~a=1:2<3"),            /* 0 is none */
+        BOUNDED("1", " ~a=1:2<3 ~a=1:2<3"),   /* twice */
+        BOUNDED("1", " ~a=1:2<3 b=1:2<3"),    /* the lanes' own stand first */
+        "tarry2 cluster= fingerprint=0000000000000000" REST "1:2<3",
+        "tarry2 cluster= fingerprint=0000000000000000" REST "1:2<3 ~a=1:2<3",
+        "tarry1 cluster= fingerprint=0000000000000000 low=1 anchor=-1:0:00000000 boundary=1 shared=1:2<3 ~a=1:2<3",
+    };
+    for (size_t i = 0; i < sizeof(bounded_bad) / sizeof(bounded_bad[0]); i++) {
+        assert_false(decode(bounded_bad[i], strlen(bounded_bad[i]), &metadata, &error));
+        assert_int_equal(error.code, ERROR_INVALID);
+    }
+    static const char bounded[] = BOUNDED("1", " a=1:2<3 ~a=1:2<3|1:2<3");
+    assert_true(decode(bounded, strlen(bounded), &metadata, &error));
+}
+
 static void test_newer_versions_say_so(void **state)
 {
     (void)state;
@@ -309,7 +360,7 @@ static void test_newer_versions_say_so(void **state)
 
 static void mutate(struct random *random, char *text, size_t *length)
 {
-    static const char letters[] = "tarry12 =:<|-!@%0123456789abcdefshlow\n\xff";
+    static const char letters[] = "tarry12 =:<|-!@%~0123456789abcdefshlow\n\xff";
     size_t at = random_below(random, *length);
     switch (random_below(random, 4)) {
     case 0: /* another byte */
@@ -367,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_worst_case_is_reached_and_not_exceeded),
         cmocka_unit_test(test_what_encode_refuses),
         cmocka_unit_test(test_bad_texts),
+        cmocka_unit_test(test_bad_boundaries),
         cmocka_unit_test(test_newer_versions_say_so),
         cmocka_unit_test(test_mutations),
     };
