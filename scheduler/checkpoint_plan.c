@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
 #include "scheduler/control.h"
@@ -34,7 +35,7 @@ static void plan_drops(struct checkpoint *checkpoint, const struct queue *queue)
     for (int level = 0; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
-            if (frontier_bucket_done(&queue->committed, &list->items[i])) {
+            if (catch_up_bucket_done(queue, &queue->committed, &list->items[i])) {
                 GROW(checkpoint->drops, checkpoint->drop_count, checkpoint->drop_capacity);
                 checkpoint->drops[checkpoint->drop_count++] = list->items[i].id;
             }
@@ -47,7 +48,7 @@ bool checkpoint_plan_trims(const struct slot *slot, const struct queue *queue, c
 {
     bool loaded = key_compare((struct key){bucket_last_ms(stats->id), INT64_MAX}, queue->loaded) <= 0;
     return (stats->id.level > 0 || loaded) && stats->least_offset < slot->low_committed && slot->copy.state != COPY_SCANNING &&
-           !frontier_bucket_done(&queue->committed, stats);
+           !catch_up_bucket_done(queue, &queue->committed, stats);
 }
 
 /* A row that stands in the bucket, or may, is to be erased by the same plan. */
@@ -62,10 +63,11 @@ static bool erases_in(const struct slot *slot, struct bucket_id id)
 }
 
 /* Rows are moved out of the bucket by this plan, or into it. */
-static bool is_split_now(const struct queue *queue, struct bucket_id id, struct now now)
+static bool is_split_now(const struct slot *slot, const struct queue *queue, struct bucket_id id, struct now now)
 {
     struct bucket_id parent = id.level + 1 < BUCKET_LEVELS ? bucket_parent(id) : id;
-    bool into = parent.level != id.level && bucket_table_find(&queue->buckets, parent.level, parent.number) != NULL && is_split_due(queue, parent, now);
+    const struct queue *from = catch_up_bucket_queue(slot, parent);
+    bool into = parent.level != id.level && bucket_table_find(&from->buckets, parent.level, parent.number) != NULL && is_split_due(from, parent, now);
     return into || (id.level > 0 && is_split_due(queue, id, now));
 }
 
@@ -77,7 +79,7 @@ static void plan_trims(struct checkpoint *checkpoint, const struct slot *slot, c
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count && *budget > 0; i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (!checkpoint_plan_trims(slot, queue, stats) || is_split_now(queue, stats->id, now) ||
+            if (!checkpoint_plan_trims(slot, queue, stats) || is_split_now(slot, queue, stats->id, now) ||
                 (stats->least_offset < slot->gained_low && erases_in(slot, stats->id))) {
                 continue;
             }
@@ -97,7 +99,7 @@ static void plan_splits(struct core *core, const struct queue *queue, struct now
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count && *budget > 0 && is_split_due(queue, list->items[i].id, now); i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (frontier_bucket_done(&queue->committed, stats)) {
+            if (catch_up_bucket_done(queue, &queue->committed, stats)) {
                 continue;
             }
             GROW(checkpoint->splits, checkpoint->split_count, checkpoint->split_capacity);
@@ -173,7 +175,7 @@ static void plan_rows(struct core *core, struct slot *slot, struct now now)
     slot_release_done(core, slot); /* what the committed F covers is never written (docs/frontier.md) */
     while (slot->unwritten.planned < slot->unwritten.count && core->checkpoint.row_count < ROWS_MAX) {
         const struct unwritten_row *row = unwritten_at(&slot->unwritten, slot->unwritten.planned);
-        plan_row(core, slot->queues[row->lane], row, now);
+        plan_row(core, catch_up_queue(slot, row->lane, row->due_ms), row, now);
         slot->unwritten.planned++;
     }
 }

@@ -1,6 +1,7 @@
 /* What the store's answer to a plan changes; see checkpoint_plan.h. */
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/checkpoint_plan.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
@@ -58,7 +59,7 @@ static struct bucket_stats gone_of(const struct checkpoint_slot *part, const str
 
 static void forget_bucket(const struct slot *slot, const struct checkpoint_slot *part, const struct input_checkpoint *answer, struct bucket_id id)
 {
-    struct queue *queue = slot->queues[id.lane];
+    struct queue *queue = catch_up_bucket_queue(slot, id);
     const struct bucket_stats *stats = bucket_table_find(&queue->buckets, id.level, id.number);
     if (stats != NULL) {
         struct bucket_stats gone = gone_of(part, stats, after(answer, part->slot, id));
@@ -74,16 +75,28 @@ static bool note_erased(struct cancelled_row *row, void *context)
     return true;
 }
 
+static bool is_empty(const struct queue *queue)
+{
+    return queue != NULL && bucket_table_count(&queue->buckets) == 0 && queue_entries(queue) == 0 && queue->taken.count == 0 && !queue->scan.active;
+}
+
+static void forget_pending(struct queue *queue)
+{
+    if (queue != NULL) {
+        queue->pending = 0;
+        queue->pending_bytes = 0;
+    }
+}
+
 /* A checkpoint older than C may hold rows that C has passed, and only the store that trims them knows how many. Where nothing is left, nothing is pending. */
 static void count_anew(const struct slot *slot)
 {
-    for (uint16_t lane = 0; lane < slot->queue_count && slot->unwritten.count == 0; lane++) {
+    for (uint16_t lane = 0; lane < slot->queue_count && lane < LANES_MAX && slot->unwritten.count == 0; lane++) {
         struct queue *queue = slot->queues[lane];
-        bool empty = queue != NULL && bucket_table_count(&queue->buckets) == 0 && queue_entries(queue) == 0 &&
-                     queue->taken.count == 0 && !queue->scan.active;
-        if (empty) {
-            queue->pending = 0;
-            queue->pending_bytes = 0;
+        struct queue *behind = catch_up_behind(slot, lane);
+        if (is_empty(queue) && (behind == NULL || is_empty(behind))) {
+            forget_pending(queue);
+            forget_pending(behind);
         }
     }
 }
@@ -121,14 +134,16 @@ static void part_answered(struct core *core, const struct checkpoint_slot *part,
 /* Rows of a checkpoint older than C that are gone now: they counted as pending, as nobody had looked at them. */
 static void count_trimmed(const struct checkpoint_slot *part, const struct checkpoint_trim *trim, struct slot *slot, const struct bucket_stats *now)
 {
-    struct queue *queue = slot->queues[trim->bucket.lane];
+    struct queue *queue = catch_up_bucket_queue(slot, trim->bucket);
     const struct bucket_stats *before = bucket_table_find(&queue->buckets, trim->bucket.level, trim->bucket.number);
     if (before == NULL || trim->below_offset > slot->gained_low || bucket_start_ms(trim->bucket) <= queue->counted.due_ms) {
         return;
     }
     struct bucket_stats gone = gone_of(part, before, now);
     queue->pending -= gone.count;
-    queue->pending_bytes -= gone.bytes < queue->pending_bytes ? gone.bytes : queue->pending_bytes;
+    const struct queue *behind = catch_up_behind(slot, queue->lane);
+    uint64_t bytes = slot->queues[queue->lane]->pending_bytes + (behind == NULL ? 0 : behind->pending_bytes);
+    queue->pending_bytes -= gone.bytes < bytes ? gone.bytes : bytes;
 }
 
 static void trimmed(struct core *core, const struct checkpoint_slot *part, const struct input_checkpoint *answer)
@@ -147,7 +162,7 @@ static void touched(struct core *core, const struct checkpoint_touched *touched)
     struct slot *slot = slot_find(core, touched->slot, touched->epoch);
     lane_index lane = touched->stats.id.lane;
     if (slot != NULL && lane < slot->queue_count && slot->queues[lane] != NULL) {
-        bucket_table_set(&slot->queues[lane]->buckets, &touched->stats);
+        bucket_table_set(&catch_up_bucket_queue(slot, touched->stats.id)->buckets, &touched->stats);
     }
 }
 

@@ -1,6 +1,7 @@
 /* When a plan has something to do by itself; see checkpoint_plan.h. */
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/checkpoint_plan.h"
 #include "scheduler/frontier.h"
 #include "scheduler/window.h"
@@ -11,7 +12,7 @@ static bool has_drops(const struct slot *slot, const struct queue *queue)
     for (int level = 0; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
-            if (frontier_bucket_done(&queue->committed, &list->items[i]) || checkpoint_plan_trims(slot, queue, &list->items[i])) {
+            if (catch_up_bucket_done(queue, &queue->committed, &list->items[i]) || checkpoint_plan_trims(slot, queue, &list->items[i])) {
                 return true;
             }
         }
@@ -24,7 +25,7 @@ static const struct bucket_stats *first_undone(const struct queue *queue, int le
 {
     const struct bucket_list *list = &queue->buckets.levels[level];
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!frontier_bucket_done(&queue->committed, &list->items[i])) {
+        if (!catch_up_bucket_done(queue, &queue->committed, &list->items[i])) {
             return &list->items[i];
         }
     }

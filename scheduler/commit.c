@@ -2,6 +2,7 @@
 #include "scheduler/commit.h"
 
 #include "base/memory.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/frontier.h"
@@ -18,14 +19,15 @@ static void refresh(const struct core *core, struct slot *slot, struct now now)
             queue_look_ahead(slot, slot->queues[lane], core->options.exactly_once);
         }
     }
+    catch_up_pass(slot, now);
 }
 
-/* The pair that the others may come to share: the furthest point that our clock has reached (R7; a point from a clock that
+/* The pair that the others may come to share (none behind a catch-up boundary does, or gives one): the furthest point that our clock has reached (R7; a point from a clock that
  * was ahead stays its own lane's trouble, R1). NULL: there is none. */
 static const struct frontier_pair *furthest(const struct slot *slot, struct now now)
 {
     const struct frontier_pair *best = NULL;
-    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+    for (uint16_t lane = 0; lane < slot->queue_count && lane < LANES_MAX; lane++) {
         const struct queue *queue = slot->queues[lane];
         if (queue == NULL || queue->outlook.live.point.due_ms > now.wall.ms) {
             continue;
@@ -41,7 +43,7 @@ static const struct frontier_pair *furthest(const struct slot *slot, struct now 
 
 static void adopt(struct slot *slot, struct frontier_pair shared)
 {
-    for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
+    for (uint16_t lane = 0; lane < slot->queue_count && lane < LANES_MAX; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue != NULL && !frontier_pair_equal(queue->frontier.live, shared) &&
             queue_is_clear_up_to(queue, shared.point) && frontier_can_adopt(&queue->frontier, shared, NULL)) {
@@ -60,6 +62,19 @@ static bool stands_at(const struct frontier *frontier, struct frontier_pair shar
     return frontier->old_count == 0 && frontier_pair_equal(frontier->live, shared);
 }
 
+static const struct frontier *chosen(const struct queue *queue, bool committed)
+{
+    return committed ? &queue->committed : &queue->outlook;
+}
+
+static void add_behind(const struct slot *slot, struct partition_frontier *frontier, const struct queue *behind, bool committed)
+{
+    const struct frontier *mine = chosen(behind, committed);
+    if (catch_up_is_apart(slot, mine, chosen(behind->own, committed))) {
+        frontier->behind[frontier->behind_count++] = (struct frontier_lane){.lane = behind->lane, .frontier = *mine};
+    }
+}
+
 /* Fills in `frontier` from one frontier of each queue: as the next commit says it, or as the last one did. A lane that is paused has an entry wherever it stands. */
 static void fill(const struct slot *slot, struct partition_frontier *frontier, struct frontier_pair shared, bool committed)
 {
@@ -67,20 +82,24 @@ static void fill(const struct slot *slot, struct partition_frontier *frontier, s
     frontier->anchor = slot->anchor;
     frontier->shared = shared;
     frontier->lane_count = 0;
+    frontier->behind_count = 0;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] == NULL) {
             continue;
         }
         const struct queue *queue = slot->queues[lane];
-        const struct frontier *mine = committed ? &queue->committed : &queue->outlook;
+        const struct frontier *mine = chosen(queue, committed);
         bool paused = committed ? queue->paused_committed : queue->paused;
         if (mine->live.cut < frontier->committed_offset) {
             frontier->committed_offset = mine->live.cut;
         }
-        if (paused || !stands_at(mine, shared)) {
+        if (queue->own != NULL) {
+            add_behind(slot, frontier, queue, committed);
+        } else if (paused || !stands_at(mine, shared)) {
             frontier->lanes[frontier->lane_count++] = (struct frontier_lane){.lane = lane, .paused = paused, .frontier = *mine};
         }
     }
+    frontier->boundary_ms = frontier->behind_count == 0 ? 0 : slot->boundary_ms;
     if (frontier->committed_offset == INT64_MAX) {
         frontier->committed_offset = shared.cut;
     }
@@ -146,6 +165,7 @@ static const struct partition_frontier *build(struct core *core, struct slot *sl
     if (best != NULL) {
         slot->shared = *best;
         adopt(slot, slot->shared);
+        catch_up_pass(slot, now);
     }
     int64_t low = slot_low_offset(slot);
     slot->commit_at_ms = now.mono.ms + core->options.commit_ms;
@@ -161,7 +181,7 @@ static const struct partition_frontier *build(struct core *core, struct slot *sl
     frontier->low_offset = slot->low_committing;
     frontier->moving = steer_is_moving(slot);
     slot->steer.moving_committing = frontier->moving;
-    slot->lanes_apart = frontier->lane_count;
+    slot->lanes_apart = (uint16_t)(frontier->lane_count + frontier->behind_count);
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             slot->queues[lane]->committing = slot->queues[lane]->outlook;

@@ -1,6 +1,7 @@
 /* See control.h. */
 #include "scheduler/control.h"
 
+#include "scheduler/catch_up.h"
 #include "scheduler/frontier.h"
 #include "scheduler/outcome.h"
 #include "scheduler/queue.h"
@@ -22,7 +23,7 @@ static bool find(const struct slot *slot, struct record_id id, const struct stor
         slot->queues[event->lane] == NULL) {
         return false;
     }
-    return !frontier_done(&slot->queues[event->lane]->committed, event->offset, event->due_ms) &&
+    return !frontier_done(&catch_up_queue(slot, event->lane, event->due_ms)->committed, event->offset, event->due_ms) &&
            !cancelled_has(&slot->cancelled, event->offset);
 }
 
@@ -48,7 +49,7 @@ bool control_is_pending(const struct slot *slot, struct record_id id, const stru
     if (!find(slot, id, found, &event)) {
         return false;
     }
-    const struct queue *queue = slot->queues[event.lane];
+    const struct queue *queue = catch_up_queue(slot, event.lane, event.due_ms);
     struct key key = {event.due_ms, event.offset};
     const struct taken *item = find_taken(queue, key);
     return item != NULL ? item->state != TAKEN_ENDED : !queue_is_done(slot, queue, key);
@@ -89,7 +90,7 @@ static enum ending end_taken(struct core *core, struct slot *slot, const struct 
 
 static enum ending end_event(struct core *core, struct slot *slot, const struct input_record *record, const struct stored_event *event)
 {
-    struct queue *queue = slot->queues[event->lane];
+    struct queue *queue = catch_up_queue(slot, event->lane, event->due_ms);
     struct key key = {event->due_ms, event->offset};
     struct taken *item = find_taken(queue, key);
     /* Whatever becomes of its delivery: a checkpoint that has passed the control must not hold the row any more (R3). */
@@ -292,7 +293,7 @@ void control_drop_ended(struct core *core, struct slot *slot, struct queue *queu
 static bool keep(struct cancelled_row *row, void *context)
 {
     const struct slot *slot = context;
-    const struct queue *queue = slot->queues[row->lane];
+    const struct queue *queue = catch_up_queue(slot, row->lane, row->key.due_ms);
     row->planned = false;
     bool in_copy = slot->copy.state != COPY_IDLE && row->key.offset < slot->copy.below; /* was looked up for it */
     if (!row->erased || in_copy) {

@@ -7,6 +7,7 @@
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
 #include "scheduler/cancelled.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
 #include "scheduler/control.h"
@@ -84,7 +85,7 @@ static void add_buckets(struct copy *copy, const struct queue *queue)
     for (int level = 0; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
-            if (list->items[i].least_offset >= copy->below || frontier_bucket_done(&queue->frontier, &list->items[i])) {
+            if (list->items[i].least_offset >= copy->below || catch_up_bucket_done(queue, &queue->frontier, &list->items[i])) {
                 continue;
             }
             if (copy->bucket_count == copy->bucket_capacity) {
@@ -242,7 +243,7 @@ struct slot *copy_forward_ready(struct core *core, struct now now)
 
 static bool is_pending(const struct slot *slot, const struct copied_row *row)
 {
-    const struct queue *queue = slot->queues[row->lane];
+    const struct queue *queue = catch_up_queue(slot, row->lane, row->key.due_ms);
     return !queue_is_done(slot, queue, row->key) && !cancelled_has(&slot->cancelled, row->key.offset);
 }
 
@@ -301,7 +302,7 @@ static void end_moved(struct core *core, struct slot *slot)
 {
     struct copy *copy = &slot->copy;
     for (uint32_t i = 0; i < copy->row_count; i++) {
-        struct queue *queue = slot->queues[copy->rows[i].lane];
+        struct queue *queue = catch_up_queue(slot, copy->rows[i].lane, copy->rows[i].key.due_ms);
         if (!cancelled_has(&slot->cancelled, copy->rows[i].key.offset)) { /* meanwhile: then it is off already */
             queue->pending--;
             queue->pending_bytes -= copy->rows[i].bytes;

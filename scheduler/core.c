@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/checkpoint_plan.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
@@ -91,7 +92,7 @@ static void take_rows(struct core *core, struct slot *slot, const struct input_r
     if (rows->purpose == SCAN_COPY) {
         copy_forward_rows(core, slot, rows);
     } else {
-        window_rows(core, slot, slot->queues[rows->bucket.lane], rows);
+        window_rows(core, slot, catch_up_bucket_queue(slot, rows->bucket), rows);
     }
 }
 
@@ -248,6 +249,7 @@ struct commands core_step(struct core *core, struct now now, const struct input 
         take_input(core, &inputs[i], now);
     }
     lane_limit_turn(core, now);
+    catch_up_turn(core, now);
     extend_windows(core, now);
     window_trim(core);
     commit_make_room(core);
@@ -281,6 +283,7 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
     add_mono(deadline, commit_deadline(core, slot));
     add_mono(deadline, copy_forward_deadline(core, slot));
     add_mono(deadline, steer_deadline(core, slot));
+    add_wall(deadline, catch_up_boundary_deadline(slot, core->last.wall.ms));
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         struct queue *queue = slot->queues[lane];
         if (queue == NULL) {
@@ -291,6 +294,7 @@ static void slot_deadline(const struct core *core, struct slot *slot, struct cor
         add_mono(deadline, delivery_retry_at(queue));
         add_mono(deadline, postpone_deadline(core, slot, queue));
         add_mono(deadline, delivery_rate_at(core, slot, queue));
+        add_mono(deadline, catch_up_rate_deadline(core, queue));
         add_wall(deadline, delivery_next_due(core, slot, queue));
     }
 }

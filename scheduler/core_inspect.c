@@ -3,6 +3,7 @@
 
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/core_state.h"
 #include "scheduler/queue.h"
 #include "scheduler/slot.h"
@@ -32,11 +33,11 @@ static void add_memory(const struct queue *queue, struct now now, struct core_qu
     if (wheel_due <= now.wall.ms) { /* mostly nothing is: the wheel need not be walked */
         stats->overdue += wheel_count_due(&queue->wheel, now.wall.ms);
     }
-    stats->next_due_ms = least;
+    stats->next_due_ms = least < stats->next_due_ms ? least : stats->next_due_ms;
     if (least <= now.wall.ms && least != DUE_SINCE_EVER && least < stats->oldest_due_ms) {
         stats->oldest_due_ms = least;
     }
-    if (bucket_table_count(&queue->buckets) == 0 && wheel_greatest(&queue->wheel, &greatest)) {
+    if (bucket_table_count(&queue->buckets) == 0 && wheel_greatest(&queue->wheel, &greatest) && greatest.due_ms > stats->last_due_ms) {
         stats->last_due_ms = greatest.due_ms;
     }
 }
@@ -63,6 +64,18 @@ static void add_disk(const struct queue *queue, struct now now, struct core_queu
     }
 }
 
+static void add_queue(const struct queue *queue, struct now now, struct core_queue_stats *stats)
+{
+    stats->pending += queue->pending;
+    stats->pending_bytes += queue->pending_bytes;
+    stats->in_memory += queue_entries(queue);
+    stats->in_flight += queue->taken.sent;
+    stats->held = stats->held || queue->hold.held;
+    add_taken(queue, now, stats);
+    add_memory(queue, now, stats);
+    add_disk(queue, now, stats);
+}
+
 void core_queue_stats(const struct core *core, slot_index index, lane_index lane, struct now now, struct core_queue_stats *stats)
 {
     assert(index < core->slot_count && core->slots[index] != NULL && lane < core->lane_count);
@@ -72,15 +85,11 @@ void core_queue_stats(const struct core *core, slot_index index, lane_index lane
     if (queue == NULL) {
         return;
     }
-    stats->pending = queue->pending;
-    stats->pending_bytes = queue->pending_bytes;
-    stats->in_memory = queue_entries(queue);
-    stats->in_flight = queue->taken.sent;
-    stats->held = queue->hold.held;
     stats->paused = queue->paused;
-    add_taken(queue, now, stats);
-    add_memory(queue, now, stats);
-    add_disk(queue, now, stats);
+    add_queue(queue, now, stats);
+    if (catch_up_behind(slot, lane) != NULL) {
+        add_queue(catch_up_behind(slot, lane), now, stats);
+    }
 }
 
 void core_slot_stats(const struct core *core, slot_index index, struct core_slot_stats *stats)
@@ -96,6 +105,7 @@ void core_slot_stats(const struct core *core, slot_index index, struct core_slot
         .unwritten_rows = slot->unwritten.count,
         .unwritten_bytes = slot->unwritten.bytes,
         .lanes_apart = slot->lanes_apart,
+        .lanes_behind = slot->behind_count,
         .cancelled = slot->ended.cancelled,
         .replaced = slot->ended.replaced,
         .moved = slot->ended.moved,

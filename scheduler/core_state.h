@@ -34,9 +34,17 @@ struct hold {
     int64_t wait_ms;  /* the last wait, 0 after a success */
 };
 
-/* Everything about one lane of one slot. */
+#define QUEUES_MAX (2 * LANES_MAX) /* of a slot: each lane's own, and from LANES_MAX on those behind the catch-up boundary (catch_up.h) */
+#define SEQUENCE_BEHIND (UINT64_C(1) << 63) /* their records' numbers begin here */
+
+/* Everything about one lane of one slot; of a lane that catches up, about one side of the boundary. */
 struct queue {
     lane_index lane;
+    uint16_t index;             /* among the slot's queues */
+    struct queue *own;          /* of one behind: the lane's own; else NULL */
+    struct key floor;           /* of an own one with another behind: what is not greater is not its business; else KEY_LEAST */
+    int64_t ceiling_ms;         /* of one behind: what is due later is not its business; else INT64_MAX */
+    int64_t taken_end;          /* of one behind: all that it has taken is below */
     struct wheel wheel;         /* taken_point < key, loaded or under load */
     struct late_heap late;      /* key <= taken_point, offset >= cut */
     int64_t spilled_from;       /* least offset of late records that had no room in memory; INT64_MAX: none */
@@ -54,7 +62,7 @@ struct queue {
     int64_t beyond_due_ms;      /* least due of unwritten rows beyond `loaded`; TIME_NEVER: none */
     int64_t plan_coarse_ms;     /* the plan under way writes to a coarse bucket that starts here; TIME_NEVER: none */
     struct bucket_table buckets;
-    uint64_t pending;
+    uint64_t pending;           /* with a queue behind the two count together, modulo 2^64: rows pass from one to the other when buckets are split */
     uint64_t pending_bytes;
     bool paused;                /* by a person (lane_limit.h): nothing is taken; kept in F */
     bool paused_committing;
@@ -179,8 +187,10 @@ struct slot {
     struct steer steer;
     struct ended ended;
     uint32_t untold;                 /* what is to be told of records in FIFOs when their deliveries are known */
-    struct queue *queues[LANES_MAX]; /* NULL: nothing of that lane was ever here */
+    struct queue *queues[QUEUES_MAX]; /* NULL: nothing of that lane was ever here */
     uint16_t queue_count;            /* lanes below it may have a queue */
+    uint16_t behind_count;           /* queues from LANES_MAX on */
+    int64_t boundary_ms;             /* the catch-up boundary, 0: there is none */
     bool caught_up;
     bool reading_paused;
     bool reading_stopped;
@@ -285,14 +295,20 @@ struct lane_tokens {
     uint32_t rate_per_s; /* that it is for */
 };
 
+/* What the rate of catching up lets through (catch_up.h). */
+struct catch_up {
+    int64_t credit; /* in thousandths of a record */
+    int64_t refilled_ms; /* monotonic */
+};
+
 struct core {
     struct core_options options;
     struct core_lane_options lanes[LANES_MAX];
     uint16_t lane_count;
     lane_index deciding_lane;             /* the one that decides (R10); LANES_MAX: none does */
-    uint32_t lane_taken[LANES_MAX];       /* in the FIFOs of a lane, all slots together */
-    uint64_t lane_taken_bytes[LANES_MAX];
-    uint32_t lane_sent[LANES_MAX];        /* of those, not yet reported on: as of the last delivery_turn */
+    uint32_t lane_taken[QUEUES_MAX];      /* in the FIFOs of a lane, all slots together; by the queue's index */
+    uint64_t lane_taken_bytes[QUEUES_MAX];
+    uint32_t lane_sent[QUEUES_MAX];       /* of those, not yet reported on: as of the last delivery_turn */
     struct lane_tokens lane_tokens[LANES_MAX];
     struct slot **slots; /* by index, NULL: not held */
     uint32_t slot_count;
@@ -307,6 +323,8 @@ struct core {
     size_t frontier_count;
     size_t frontier_capacity;
     uint32_t queue_total;
+    uint32_t behind_total; /* of those, behind a catch-up boundary */
+    struct catch_up catch_up;
     uint32_t turn;      /* counts steps: slot and lane that take first follow from it */
     bool sink_full;
     bool more;          /* the step's budget ended before the work did */

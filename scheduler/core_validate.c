@@ -1,6 +1,7 @@
 /* Checks of everything that can be checked from inside; see core.h. */
 #include "base/invariant.h"
 #include "scheduler/bucket.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/core_state.h"
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
@@ -44,6 +45,35 @@ static void check_wheel_entry(const struct entry *entry, void *context)
     INVARIANT(queue->scan.active || key_compare(entry_key(entry), queue->loaded) <= 0);
 }
 
+/* Each side of a catch-up boundary keeps to its own. */
+static void validate_sides(const struct slot *slot, const struct queue *queue)
+{
+    struct key ceiling = {queue->ceiling_ms, INT64_MAX};
+    struct key least;
+    INVARIANT(queue == slot->queues[queue->index] && (queue->own != NULL) == (queue->index >= LANES_MAX));
+    INVARIANT(key_compare(queue->taken_point, queue->floor) >= 0 && key_compare(queue->taken_point, ceiling) <= 0);
+    INVARIANT(key_compare(queue->frontier.live.point, queue->floor) >= 0 && key_compare(queue->loaded, queue->floor) >= 0);
+    INVARIANT(key_compare(queue->loaded, ceiling) <= 0);
+    if (wheel_count(&queue->wheel) > 0) {
+        struct key greatest;
+        INVARIANT(wheel_greatest(&queue->wheel, &greatest) && key_compare(greatest, ceiling) <= 0);
+        INVARIANT(wheel_peek((struct wheel *)(uintptr_t)&queue->wheel, &least) && key_compare(least, queue->floor) > 0);
+    }
+    for (uint32_t i = 0; i < queue->late.count; i++) {
+        INVARIANT(catch_up_queue(slot, queue->lane, queue->late.entries[i].key.due_ms) == queue);
+    }
+    for (uint32_t i = 0; i < queue->taken.count; i++) {
+        INVARIANT(catch_up_queue(slot, queue->lane, taken_at(&queue->taken, i)->key.due_ms) == queue);
+    }
+    for (uint8_t level = 0; level < BUCKET_LEVELS; level++) {
+        for (uint32_t i = 0; i < queue->buckets.levels[level].count; i++) {
+            struct bucket_id id = queue->buckets.levels[level].items[i].id;
+            INVARIANT(catch_up_bucket_queue(slot, id) == queue);
+            INVARIANT(queue->own != NULL || !catch_up_is_over(queue, id) || key_compare(queue->loaded, queue->floor) == 0);
+        }
+    }
+}
+
 static void validate_buckets(const struct queue *queue)
 {
     for (uint8_t level = 0; level < BUCKET_LEVELS; level++) {
@@ -79,14 +109,19 @@ static void validate_queue(const struct core *core, const struct slot *slot, con
     INVARIANT(queue->taken.postponed == 0 || !slot->reading_stopped);
     wheel_each(&queue->wheel, check_wheel_entry, (void *)(uintptr_t)queue);
     validate_buckets(queue);
+    validate_sides(slot, queue);
     for (uint32_t i = 0; i < queue->late.count; i++) {
         INVARIANT(key_compare(queue->late.entries[i].key, queue->taken_point) <= 0);
         INVARIANT(queue->late.entries[i].key.offset >= queue->frontier.live.cut);
     }
     INVARIANT(key_compare(queue->frontier.live.point, queue->taken_point) <= 0);
     INVARIANT(queue->frontier.live.cut <= slot->position || queue->frontier.live.cut <= slot->catch_up_to);
+    const struct queue *behind = catch_up_behind(slot, queue->lane);
+    const struct queue *own = slot->queues[queue->lane];
+    uint64_t pending = own->pending + (behind == NULL ? 0 : behind->pending);
+    uint64_t here = own->taken.count + queue_entries(own) + (behind == NULL ? 0 : behind->taken.count + queue_entries(behind));
     bool ended = slot->cancelled.count > 0 || slot->ended.copied > 0; /* they are pending no more, and let fall when they are met */
-    INVARIANT(ended || queue->pending >= queue->taken.count + queue_entries(queue) || !slot->caught_up);
+    INVARIANT(ended || pending >= here || !slot->caught_up);
 }
 
 static void validate_steer(const struct core *core, const struct slot *slot)
@@ -112,7 +147,7 @@ static void validate_unwritten(const struct slot *slot)
     INVARIANT(bytes == slot->unwritten.bytes && slot->unwritten.planned <= slot->unwritten.count);
 }
 
-static void validate_lane(const struct core *core, lane_index lane)
+static void validate_lane(const struct core *core, uint16_t lane)
 {
     uint64_t count = 0;
     uint64_t bytes = 0;
@@ -152,6 +187,7 @@ void core_validate(const struct core *core)
     }
     for (lane_index lane = 0; lane < core->lane_count; lane++) {
         validate_lane(core, lane);
+        validate_lane(core, (uint16_t)(LANES_MAX + lane));
     }
     INVARIANT(late == core->late_count && wheels == entry_pool_count(&core->pool));
 }

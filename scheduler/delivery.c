@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/bucket.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
@@ -19,7 +20,7 @@
 
 static void send(struct core *core, const struct slot *slot, const struct queue *queue, uint64_t sequence, bool again)
 {
-    core->lane_sent[queue->lane]++;
+    core->lane_sent[queue->index]++;
     lane_limit_spend(core, queue->lane);
     const struct taken *item = taken_find_sent(&queue->taken, sequence);
     struct command *command = command_list_add(&core->commands, COMMAND_DELIVER, slot);
@@ -48,7 +49,7 @@ static void look_held(struct queue *queue, struct now now)
 static uint32_t again_room(const struct core *core, const struct queue *queue)
 {
     uint32_t most = core->lanes[queue->lane].max_in_flight;
-    uint32_t sent = core->lane_sent[queue->lane];
+    uint32_t sent = core->lane_sent[queue->lane] + core->lane_sent[LANES_MAX + queue->lane];
     return sent < most ? most - sent : queue->taken.sent == 0;
 }
 
@@ -60,7 +61,7 @@ static uint32_t to_send_again(const struct core *core, const struct queue *queue
 
 static bool may_send_again(const struct core *core, const struct slot *slot, const struct queue *queue)
 {
-    bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || queue->paused || core->stopping ||
+    bool closed = queue->hold.held || core->sink_full || core->lanes[queue->lane].paused || lane_limit_is_paused(queue) || core->stopping ||
                   slot->leaving || !transaction_admits(core, queue);
     return !closed && to_send_again(core, queue) > 0;
 }
@@ -136,11 +137,13 @@ static bool is_in_round(const struct queue *queue, enum round round)
 static uint32_t slot_turn(struct core *core, struct slot *slot, struct now now, uint32_t budget, enum round round)
 {
     uint32_t sent = 0;
-    for (uint16_t i = 0; i < slot->queue_count && sent < budget; i++) {
-        struct queue *queue = slot->queues[(core->turn + i) % slot->queue_count];
-        if (is_in_round(queue, round)) {
+    uint16_t lanes = slot->behind_count == 0 ? slot->queue_count : core->lane_count;
+    for (uint16_t i = 0; i < lanes && sent < budget; i++) {
+        lane_index lane = (lane_index)((core->turn + i) % lanes);
+        struct queue *queues[] = {slot->queues[lane], catch_up_behind(slot, lane)}; /* what is on time first */
+        for (int j = 0; j < 2 && sent < budget; j++) {
             uint32_t left = budget - sent;
-            sent += queue_turn(core, slot, queue, now, left < TURN_RECORDS ? left : TURN_RECORDS);
+            sent += is_in_round(queues[j], round) ? queue_turn(core, slot, queues[j], now, left < TURN_RECORDS ? left : TURN_RECORDS) : 0;
         }
     }
     return sent;
@@ -217,7 +220,7 @@ static void hold_alone(struct core *core, struct queue *queue, struct now now)
     queue->hold.until_ms = until_ms > queue->hold.until_ms ? until_ms : queue->hold.until_ms;
     for (uint32_t i = 0; i < core->slot_count; i++) {
         struct slot *slot = core->slots[i];
-        struct queue *other = slot == NULL || queue->lane >= slot->queue_count ? NULL : slot->queues[queue->lane];
+        struct queue *other = slot == NULL || queue->index >= slot->queue_count ? NULL : slot->queues[queue->index];
         if (other != NULL && other->hold.wait_ms > 0) {
             other->hold = queue->hold;
         }
@@ -265,7 +268,9 @@ static void delivered(struct core *core, struct slot *slot, struct queue *queue,
 
 void delivery_report(struct core *core, struct slot *slot, enum input_kind kind, const struct input_delivery *report, struct now now)
 {
-    struct queue *queue = report->lane < slot->queue_count ? slot->queues[report->lane] : NULL;
+    bool behind = (report->sequence & SEQUENCE_BEHIND) != 0;
+    struct queue *own = report->lane < slot->queue_count ? slot->queues[report->lane] : NULL;
+    struct queue *queue = behind ? catch_up_behind(slot, report->lane) : own;
     struct taken *item = queue == NULL ? NULL : taken_find_sent(&queue->taken, report->sequence);
     if (item == NULL) {
         struct taken *copied = queue == NULL || kind != INPUT_DELIVERY_FAILED ? NULL : taken_find(&queue->taken, report->sequence);

@@ -15,6 +15,12 @@ void lane_limit_pause(struct core *core, struct slot *slot, const struct input_l
 /* The lanes that were paused when the slot was gained. */
 void lane_limit_gain(struct slot *slot, const struct input_slot_gained *gained);
 
+/* True while a person has paused the queue's lane. One behind a catch-up boundary is paused with its lane. O(1). */
+static inline bool lane_limit_is_paused(const struct queue *queue)
+{
+    return (queue->own != NULL ? queue->own : queue)->paused;
+}
+
 /* A lane was added or changed: where its rate is another one it begins with a full bucket. */
 void lane_limit_begin(struct core *core, lane_index lane);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/copy_forward.h"
 #include "scheduler/frontier.h"
 #include "scheduler/lane_limit.h"
@@ -12,10 +13,13 @@
 #include "scheduler/transaction.h"
 #include "scheduler/window.h"
 
-static struct queue *queue_new(struct core *core, lane_index lane, const struct frontier *frontier)
+static struct queue *queue_new(struct core *core, uint16_t index, const struct frontier *frontier)
 {
     struct queue *queue = memory_new(1, sizeof(*queue));
-    queue->lane = lane;
+    queue->lane = index % LANES_MAX;
+    queue->index = index;
+    queue->floor = KEY_LEAST;
+    queue->ceiling_ms = INT64_MAX;
     /* What goes into the wheel is beyond the point, so its base may begin there: fewer levels to come down. */
     wheel_init(&queue->wheel, &core->pool, frontier->live.point.due_ms < 0 ? 0 : frontier->live.point.due_ms);
     queue->late = late_heap_new();
@@ -32,17 +36,17 @@ static struct queue *queue_new(struct core *core, lane_index lane, const struct 
     return queue;
 }
 
-struct queue *queue_get(struct core *core, struct slot *slot, lane_index lane, const struct frontier *frontier)
+struct queue *queue_get(struct core *core, struct slot *slot, uint16_t index, const struct frontier *frontier)
 {
-    assert(lane < core->lane_count);
-    if (slot->queues[lane] == NULL) {
-        slot->queues[lane] = queue_new(core, lane, frontier);
+    assert(index % LANES_MAX < core->lane_count);
+    if (slot->queues[index] == NULL) {
+        slot->queues[index] = queue_new(core, index, frontier);
         core->queue_total++;
-        if (slot->queue_count <= lane) {
-            slot->queue_count = (uint16_t)(lane + 1);
+        if (slot->queue_count <= index) {
+            slot->queue_count = (uint16_t)(index + 1);
         }
     }
-    return slot->queues[lane];
+    return slot->queues[index];
 }
 
 void queue_free(struct core *core, struct queue *queue)
@@ -50,8 +54,8 @@ void queue_free(struct core *core, struct queue *queue)
     wheel_free(&queue->wheel);
     core->late_count -= queue->late.count;
     late_heap_free(&queue->late);
-    core->lane_taken[queue->lane] -= queue->taken.count;
-    core->lane_taken_bytes[queue->lane] -= queue->taken.bytes;
+    core->lane_taken[queue->index] -= queue->taken.count;
+    core->lane_taken_bytes[queue->index] -= queue->taken.bytes;
     taken_free(&queue->taken);
     bucket_table_free(&queue->buckets);
     core->queue_total--;
@@ -61,7 +65,7 @@ void queue_free(struct core *core, struct queue *queue)
 /* Room for one more old pair: in the lane's list, and in the metadata, which all lanes of the slot share. */
 static bool may_start_over(const struct core *core, const struct slot *slot, const struct queue *queue)
 {
-    uint32_t pairs = 0;
+    uint32_t pairs = catch_up_pairs(slot);
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         pairs += slot->queues[lane] == NULL ? 0 : slot->queues[lane]->frontier.old_count;
     }
@@ -129,12 +133,15 @@ static bool is_blocked(const struct slot *slot, int64_t offset)
 
 bool queue_is_open(const struct core *core, const struct slot *slot, const struct queue *queue)
 {
+    if (!catch_up_admits(core, queue)) {
+        return false;
+    }
     const struct core_lane_options *lane = &core->lanes[queue->lane];
-    bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused && !queue->paused &&
+    bool open = slot->caught_up && !slot->leaving && !core->stopping && !core->sink_full && !lane->paused && !lane_limit_is_paused(queue) &&
                 !queue->hold.held && queue->taken.failed == 0 && transaction_admits(core, queue);
-    uint32_t in_flight = core->options.exactly_once ? core->lane_sent[queue->lane] : core->lane_taken[queue->lane];
+    uint32_t in_flight = catch_up_in_flight(core, queue->lane);
     bool room = queue->taken.count == 0 ||
-                (in_flight < lane->max_in_flight && core->lane_taken_bytes[queue->lane] < lane->max_in_flight_bytes);
+                (in_flight < lane->max_in_flight && catch_up_taken_bytes(core, queue->lane) < lane->max_in_flight_bytes);
     bool passable = !core->options.exactly_once || queue->taken.postponed == 0; /* a transaction's frontier passes no gap */
     bool decidable = !lane->decides || slot->position >= slot->marks.high || slot->reading_stopped; /* all that others have decided was read (R10) */
     /* Below the point late records may still be on disk: their order and the cut wait for them. */
@@ -155,7 +162,8 @@ static void start_over(struct core *core, const struct slot *slot, struct queue 
     }
     queue_refresh(slot, queue, now.wall.ms);
     if (may_start_over(core, slot, queue) && frontier_step_back(&queue->frontier)) {
-        queue->taken_point = KEY_LEAST;
+        queue->frontier.live.point = queue->floor;
+        queue->taken_point = queue->floor;
     } else if (queue->late.count > 0) {
         return;
     }
@@ -165,8 +173,9 @@ static void start_over(struct core *core, const struct slot *slot, struct queue 
 
 static bool take(struct core *core, struct queue *queue, struct key key, uint32_t bytes, bool late, uint64_t *sequence)
 {
-    core->lane_taken[queue->lane]++;
-    core->lane_taken_bytes[queue->lane] += bytes;
+    core->lane_taken[queue->index]++;
+    core->lane_taken_bytes[queue->index] += bytes;
+    catch_up_taken(core, queue, key);
     struct taken item = {.key = key, .bytes = bytes, .state = TAKEN_SENT, .late = late};
     *sequence = taken_add(&queue->taken, &item);
     return true;
@@ -214,8 +223,8 @@ void queue_advance(struct core *core, struct queue *queue, bool done_too)
         queue->pending--;
         queue->ahead -= queue->ahead > 0;
         queue->pending_bytes -= item.bytes;
-        core->lane_taken[queue->lane]--;
-        core->lane_taken_bytes[queue->lane] -= item.bytes;
+        core->lane_taken[queue->index]--;
+        core->lane_taken_bytes[queue->index] -= item.bytes;
     }
 }
 
@@ -251,7 +260,7 @@ static void pass_ended_buckets(struct queue *queue, int64_t wall_ms)
 /* The first late arrival that is not done, with the first `prefix` of the FIFO done; else how far was read (R1). */
 static int64_t cut_behind(const struct slot *slot, const struct queue *queue, uint32_t prefix)
 {
-    int64_t cut = slot->position;
+    int64_t cut = catch_up_read_to(slot, queue);
     int64_t late = taken_first_late(&queue->taken, prefix);
     const struct late_entry *first = late_heap_peek(&queue->late);
     cut = late < cut ? late : cut;

@@ -7,8 +7,8 @@
 
 #include "scheduler/core_state.h"
 
-/* The slot's queue of this lane; made, standing at `frontier`, if there is none yet. Never NULL. */
-struct queue *queue_get(struct core *core, struct slot *slot, lane_index lane, const struct frontier *frontier);
+/* The slot's queue of this lane (LANES_MAX + lane: the one behind its boundary); made, standing at `frontier`, if there is none yet. Never NULL. */
+struct queue *queue_get(struct core *core, struct slot *slot, uint16_t index, const struct frontier *frontier);
 
 /* Frees a queue and what it holds in memory. */
 void queue_free(struct core *core, struct queue *queue);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
@@ -75,7 +76,7 @@ static void gain_buckets(const struct core *core, struct slot *slot, const struc
 {
     for (size_t i = 0; i < gained->bucket_count; i++) {
         const struct bucket_stats *stats = &gained->buckets[i];
-        struct queue *queue = slot->queues[stats->id.lane];
+        struct queue *queue = catch_up_bucket_queue(slot, stats->id);
         bucket_table_set(&queue->buckets, stats);
         queue->pending += stats->count; /* done ones too, until they are looked at, skipped or dropped */
         queue->pending_bytes += stats->bytes;
@@ -106,6 +107,7 @@ void slot_gain(struct core *core, slot_index index, const struct input_slot_gain
     slot->commit_at_ms = now.mono.ms;
     slot->written_at_ms = now.mono.ms;
     gain_queues(core, slot, gained);
+    catch_up_gain(core, slot, gained, now);
     gain_buckets(core, slot, gained);
     marks_gain(&slot->marks, gained->high, slot->low_offset, gained->marks, gained->mark_count, gained->skips, gained->skip_count);
     dedupe_gain(&slot->dedupe, slot->low_offset, gained->skips, gained->skip_count);
@@ -127,6 +129,7 @@ void slot_lose(struct core *core, struct slot *slot)
     marks_free(&slot->marks);
     dedupe_free(&slot->dedupe);
     reappend_free(slot);
+    core->behind_total -= slot->behind_count;
     for (uint16_t lane = 0; lane < slot->queue_count; lane++) {
         if (slot->queues[lane] != NULL) {
             queue_free(core, slot->queues[lane]);
@@ -199,6 +202,7 @@ void slot_record(struct core *core, struct slot *slot, const struct input_record
 {
     struct frontier fresh = frontier_fresh(slot->position);
     struct queue *queue = queue_get(core, slot, record->lane, &fresh);
+    queue = catch_up_queue(slot, record->lane, record->due_ms);
     bool again = record->offset < slot->position;
     slot_position(slot, record->offset + 1);
     bool known = again || record->offset < slot->low_offset || record->offset < slot->stored_position;
@@ -226,7 +230,7 @@ static int64_t least_unwritten(const struct slot *slot)
 {
     for (uint32_t i = 0; i < slot->unwritten.count; i++) {
         const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
-        if (!frontier_done(&slot->queues[row->lane]->outlook, row->offset, row->due_ms) &&
+        if (!frontier_done(&catch_up_queue(slot, row->lane, row->due_ms)->outlook, row->offset, row->due_ms) &&
             !cancelled_has(&slot->cancelled, row->offset)) {
             return row->offset;
         }
@@ -240,7 +244,7 @@ static int64_t least_in_buckets(const struct queue *queue, int64_t least)
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
             const struct bucket_stats *stats = &list->items[i];
-            if (stats->least_offset < least && !frontier_bucket_done(&queue->outlook, stats)) {
+            if (stats->least_offset < least && !catch_up_bucket_done(queue, &queue->outlook, stats)) {
                 least = stats->least_offset;
             }
         }
@@ -334,7 +338,8 @@ static bool keep_undone(const struct unwritten_row *row, void *context)
 {
     struct keeping *keeping = context;
     struct cancelled_row *cancelled = cancelled_find(&keeping->slot->cancelled, row->offset);
-    if (cancelled == NULL && !frontier_done(&keeping->slot->queues[row->lane]->committed, row->offset, row->due_ms)) {
+    const struct queue *queue = catch_up_queue(keeping->slot, row->lane, row->due_ms);
+    if (cancelled == NULL && !frontier_done(&queue->committed, row->offset, row->due_ms)) {
         return true;
     }
     if (cancelled != NULL) {

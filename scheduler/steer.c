@@ -1,6 +1,7 @@
 /* See steer.h: what is asked, and what comes in between. The transactions are in steer_send.c. */
 #include "scheduler/steer.h"
 
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/control.h"
 #include "scheduler/copy_forward.h"
@@ -33,7 +34,7 @@ void steer_refuse(struct core *core, const struct input *input)
 
 struct taken *steer_find_taken(const struct slot *slot, lane_index lane, struct key key)
 {
-    const struct queue *queue = slot->queues[lane];
+    const struct queue *queue = catch_up_queue(slot, lane, key.due_ms);
     for (uint32_t i = 0; i < queue->taken.count && key_compare(key, queue->taken_point) <= 0; i++) {
         struct taken *item = taken_at(&queue->taken, i);
         if (item->key.offset == key.offset) {
@@ -91,7 +92,7 @@ static enum steer_result look_at_event(const struct core *core, const struct slo
     if (result != STEER_DONE) {
         return result;
     }
-    if (item == NULL && queue_is_done(slot, slot->queues[event->lane], key)) {
+    if (item == NULL && queue_is_done(slot, catch_up_queue(slot, event->lane, event->due_ms), key)) {
         return STEER_TOO_LATE;
     }
     return slot->steer.count < STEER_MAX ? STEER_DONE : STEER_BUSY;

@@ -1,5 +1,6 @@
 /* The transactions in which steered events are written again; see steer.h. */
 #include "scheduler/bucket.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/commit.h"
 #include "scheduler/queue.h"
@@ -67,7 +68,7 @@ const struct partition_frontier *steer_send(struct core *core, struct slot *slot
 /* As a cancelled one ends: it falls where it is met, and the next checkpoint erases its row. */
 static void end_event(struct core *core, struct slot *slot, const struct steered *item)
 {
-    struct queue *queue = slot->queues[item->lane];
+    struct queue *queue = catch_up_queue(slot, item->lane, item->key.due_ms);
     struct taken *taken = steer_find_taken(slot, item->lane, item->key);
     cancelled_add(&slot->cancelled, item->key, item->lane);
     if (taken == NULL) {

@@ -3,6 +3,7 @@
 
 #include "scheduler/bucket.h"
 #include "scheduler/bucket_table.h"
+#include "scheduler/catch_up.h"
 #include "scheduler/command_list.h"
 #include "scheduler/frontier.h"
 #include "scheduler/queue.h"
@@ -44,7 +45,11 @@ unsigned window_level(const struct queue *queue, struct key key, struct now now)
     if (key_compare(key, queue->loaded) <= 0 || (queue->scan.active && key_compare(key, queue->scan.limit) <= 0)) {
         return 0;
     }
-    return bucket_level_for(key.due_ms, window_reference_ms(queue, now));
+    unsigned level = bucket_level_for(key.due_ms, window_reference_ms(queue, now));
+    while (level > 0 && catch_up_is_over(queue, bucket_of(queue->lane, level, key.due_ms))) {
+        level--;
+    }
+    return level;
 }
 
 /* Where the window may not go on until a checkpoint has split what is there: the first coarse bucket, or one being written. */
@@ -54,12 +59,16 @@ static int64_t coarse_start_ms(const struct queue *queue)
     for (unsigned level = 1; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count; i++) {
-            if (!frontier_bucket_done(&queue->frontier, &list->items[i])) {
+            if (!catch_up_bucket_done(queue, &queue->frontier, &list->items[i])) {
                 int64_t start = bucket_start_ms(list->items[i].id);
                 least = start < least ? start : least;
                 break;
             }
         }
+    }
+    if (queue->own != NULL) { /* one that reaches over the boundary holds rows of both */
+        int64_t over = coarse_start_ms(queue->own);
+        least = over <= queue->ceiling_ms && over < least ? over : least;
     }
     return least;
 }
@@ -72,7 +81,7 @@ static const struct bucket_stats *next_bucket(const struct queue *queue)
     uint32_t i = bucket_table_search(&queue->buckets, 0, bucket_of(queue->lane, 0, from).number);
     for (; i < list->count; i++) {
         struct key last = {bucket_last_ms(list->items[i].id), INT64_MAX};
-        if (key_compare(last, queue->loaded) > 0 && !frontier_bucket_done(&queue->frontier, &list->items[i])) {
+        if (key_compare(last, queue->loaded) > 0 && !catch_up_bucket_done(queue, &queue->frontier, &list->items[i])) {
             return &list->items[i];
         }
     }
@@ -88,7 +97,7 @@ static void count_up_to(struct queue *queue, struct key key)
     for (unsigned level = 0; level < BUCKET_LEVELS; level++) {
         const struct bucket_list *list = &queue->buckets.levels[level];
         for (uint32_t i = 0; i < list->count && bucket_start_ms(list->items[i].id) <= key.due_ms; i++) {
-            if (frontier_bucket_done(&queue->frontier, &list->items[i])) {
+            if (catch_up_bucket_done(queue, &queue->frontier, &list->items[i])) {
                 window_bucket_gone(queue, &list->items[i]);
             }
         }
@@ -121,7 +130,7 @@ static void extend_to(struct core *core, const struct slot *slot, struct queue *
     for (uint32_t i = 0; i < slot->unwritten.count; i++) {
         const struct unwritten_row *row = unwritten_at(&slot->unwritten, i);
         struct key at = {row->due_ms, row->offset};
-        if (row->lane != queue->lane || key_compare(at, before) <= 0 ||
+        if (catch_up_queue(slot, row->lane, row->due_ms) != queue || key_compare(at, before) <= 0 ||
             frontier_done(&queue->frontier, row->offset, row->due_ms) || cancelled_has(&slot->cancelled, row->offset)) {
             continue;
         }
@@ -150,7 +159,8 @@ static int64_t target_ms(const struct core *core, const struct queue *queue, str
     int64_t target = now.wall.ms > INT64_MAX - core->options.window_ms ? INT64_MAX : now.wall.ms + core->options.window_ms;
     /* After a start the window reaches the point at once, however far ahead the last owner's clock was (R1). */
     target = queue->taken_point.due_ms > target ? queue->taken_point.due_ms : target;
-    return bucket_end_ms(bucket_of(queue->lane, 0, target < 0 ? 0 : target));
+    target = bucket_end_ms(bucket_of(queue->lane, 0, target < 0 ? 0 : target));
+    return target > queue->ceiling_ms ? queue->ceiling_ms + 1 : target;
 }
 
 void window_extend(struct core *core, struct slot *slot, struct queue *queue, struct now now)
@@ -303,7 +313,7 @@ void window_reset(struct core *core, struct queue *queue)
     core->late_count -= queue->late.count;
     late_heap_free(&queue->late);
     queue->spilled_from = INT64_MAX;
-    queue->loaded = KEY_LEAST;
+    queue->loaded = queue->floor;
     queue->beyond_due_ms = INT64_MIN;
     cancel_scan(queue);
 }

@@ -1,7 +1,7 @@
 foreach(name id_table cancelled marks taken retry dedupe)
     tarry_test(test_${name} FOLDER unit LABEL unit ROOMS scheduler base)
 endforeach()
-foreach(name firing progress transaction failing copy control reappend directed slot postpone postpone_exactly again decide outcome outcome_random dedupe)
+foreach(name firing progress transaction failing copy control reappend directed slot postpone postpone_exactly again decide outcome outcome_random dedupe catch_up)
     tarry_test(test_core_${name} FOLDER unit LABEL unit ROOMS scheduler base SOURCES support/core_case.c)
 endforeach()
 foreach(name steer steer_order pause rate)

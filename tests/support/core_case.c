@@ -49,7 +49,8 @@ struct input *core_case_input(struct core_case *test, enum input_kind kind)
 static struct core_lane_options lane_options(const struct core_case *test, lane_index lane, bool paused)
 {
     bool decides = test->deciding > 0 && lane == test->deciding;
-    return (struct core_lane_options){.max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX, .paused = paused, .decides = decides};
+    return (struct core_lane_options){
+        .max_in_flight = 1000000, .max_in_flight_bytes = UINT64_MAX, .paused = paused, .decides = decides, .catches_up = !decides};
 }
 
 void core_case_pause(struct core_case *test, lane_index lane, bool paused)
