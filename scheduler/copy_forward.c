@@ -64,7 +64,7 @@ static int64_t first_in_flight(const struct core *core, const struct slot *slot,
         for (uint32_t i = 0; queue != NULL && i < queue->taken.count; i++) {
             const struct taken *item = taken_at(&queue->taken, i);
             /* What went out once, or was decided, is a letter now that says that nothing follows: as it is it would go out twice. */
-            bool last = item->state == TAKEN_FAILED && (lane == core->deciding_lane || item->why == COPY_NEXT || item->why == COPY_DECIDED);
+            bool last = item->state == TAKEN_FAILED && (queue->lane == core->deciding_lane || item->why == COPY_NEXT || item->why == COPY_DECIDED);
             bool open = item->state == TAKEN_SENT || item->state == TAKEN_DONE || item->at_fault || last;
             below = open && item->key.offset < below ? item->key.offset : below;
         }

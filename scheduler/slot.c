@@ -271,7 +271,7 @@ int64_t slot_low_offset(const struct slot *slot)
 
 struct queue *slot_deciding_queue(const struct core *core, const struct slot *slot)
 {
-    return core->deciding_lane < slot->queue_count ? slot->queues[core->deciding_lane] : NULL;
+    return core->deciding_lane < LANES_MAX ? slot->queues[core->deciding_lane] : NULL; /* from LANES_MAX on they are others */
 }
 
 /* They are all due since ever, so they are decided in the order of their offsets. */
