@@ -283,7 +283,7 @@ int64_t slot_decided(const struct core *core, const struct slot *slot)
         return slot->position;
     }
     const struct frontier_pair *done = &queue->outlook.live;
-    int64_t passed = done->point.due_ms < DUE_SINCE_EVER ? 0 : done->point.offset + 1;
+    int64_t passed = done->point.due_ms == DUE_SINCE_EVER ? done->point.offset + 1 : 0;
     passed = done->point.due_ms > DUE_SINCE_EVER || done->cut < passed ? done->cut : passed;
     passed = passed < slot->position ? passed : slot->position; /* a former owner had read further */
     return passed > slot->decided ? passed : slot->decided;

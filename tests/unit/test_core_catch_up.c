@@ -461,6 +461,129 @@ static void test_aborted_transaction(void **state)
     expect_gone(test);
 }
 
+/* Answers what is asked until a command of this kind is given. */
+static void wait_for(struct core_case *test, enum command_kind kind)
+{
+    for (int i = 0; core_case_count(test, kind) == 0; i++) {
+        assert_true(i < 1000);
+        if (!core_case_settle_once(test)) {
+            core_case_wait(test, 10);
+        }
+    }
+}
+
+/* A person's pause of a lane holds both sides, and who takes over holds them too. */
+static void test_paused_by_a_person(void **state)
+{
+    struct core_case *test = *state;
+    store_overdue(test, 10, 0);
+    begin(test, 1, 10);
+    core_case_settle(test);
+    core_case_input(test, INPUT_LANE_PAUSE)->as.lane_pause = (struct input_lane_pause){0, true};
+    core_case_record(test, 10, 1000, 0);
+    core_case_step(test);
+    wait_for(test, COMMAND_COMMIT);
+    const struct partition_frontier *frontier = core_case_commit(test);
+    assert_int_equal(frontier->behind_count, 1);
+    assert_int_equal(frontier->lane_count, 1);
+    assert_true(frontier->lanes[0].paused);
+    restart(test, frontier);
+    begin(test, 1, 10);
+    core_case_settle(test);
+    core_case_record(test, 10, 1000, 0);
+    core_case_step(test);
+    core_case_run(test, 5000);
+    assert_int_equal(test->fired_count, 0);
+    assert_true(core_case_queue(test, 0).paused);
+    core_case_input(test, INPUT_LANE_PAUSE)->as.lane_pause = (struct input_lane_pause){0, false};
+    core_case_step(test);
+    core_case_run(test, 10000);
+    assert_int_equal(test->fired_count, 11);
+    expect_gone(test);
+}
+
+static void steer(struct core_case *test, struct record_id id, int64_t due_ms)
+{
+    const struct core_case_row *row = record_id_equal(test->rows[0].id, id) ? &test->rows[0] : &test->rows[1];
+    struct stored_event found = {row->offset, row->due_ms, row->root, CORE_CASE_ROW_BYTES, row->bucket.lane};
+    core_case_input(test, INPUT_STEER)->as.steer =
+        (struct input_steer){.token = 1, .verb = STEER_MOVE, .due_ms = CORE_CASE_WALL + due_ms, .id = id, .found = found};
+}
+
+/* What waits behind the boundary can be moved, and is the lane's own business from then on; what has left cannot. */
+static void test_steered(void **state)
+{
+    struct core_case *test = *state;
+    core_case_store(test, 0, -HOUR, 0, 0);
+    core_case_store(test, 1, -HOUR + 1, 0, 0);
+    test->rows[0].id = CORE_CASE_ID(1);
+    test->rows[1].id = CORE_CASE_ID(2);
+    test->gained.position = test->gained.stored_position = 2;
+    begin(test, 1, 1);
+    answer(test);
+    assert_int_equal(test->fired_count, 1);
+    steer(test, CORE_CASE_ID(1), 5000);
+    core_case_step(test);
+    assert_int_equal(core_case_find(test, COMMAND_STEERED, 0)->as.steered.result, STEER_TOO_LATE);
+    core_case_settle(test);
+    steer(test, CORE_CASE_ID(2), 5000);
+    core_case_step(test);
+    core_case_expect_copy(test, 0, 1, 5000);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 3);
+    core_case_again(test, 2, 5000, 0, CORE_CASE_ID(2), 1);
+    core_case_step(test);
+    assert_int_equal(core_case_find(test, COMMAND_STEERED, 0)->as.steered.result, STEER_DONE);
+    core_case_run(test, 4999);
+    assert_int_equal(test->fired_count, 1);
+    core_case_run(test, 6000);
+    assert_int_equal(test->fired_count, 2);
+    assert_int_equal(test->fired[1], 2);
+    expect_gone(test);
+}
+
+/* No lane decides here, so a control's mark waits for nothing that is behind the boundary. */
+static void test_marks_go_meanwhile(void **state)
+{
+    struct core_case *test = *state;
+    store_overdue(test, 20, 0);
+    test->gained.high = 30; /* a re-append may stand below it */
+    begin(test, 1, 1);
+    core_case_settle(test);
+    core_case_cancel(test, 20, CORE_CASE_ID(1));
+    core_case_step(test);
+    assert_int_equal(core_case_slot(test).marks, 1);
+    core_case_position(test, 30);
+    core_case_step(test);
+    core_case_run(test, 2000);
+    assert_int_equal(core_case_slot(test).lanes_behind, 1);
+    assert_int_equal(core_case_slot(test).marks, 0);
+}
+
+/* What goes on after its delivery is written again from behind the boundary, and its number says which of the two queues it is of. */
+static void test_goes_on(void **state)
+{
+    struct core_case *test = *state;
+    store_overdue(test, 1, 0);
+    begin(test, 1, 1);
+    wait_for_deliveries(test);
+    uint64_t sequence = core_case_deliver(test, 0)->sequence;
+    core_case_goes_on(test, 0, sequence, COPY_NEXT);
+    core_case_step(test);
+    wait_for(test, COMMAND_COPY);
+    assert_true((core_case_copy(test, 0)->sequence & BEHIND) != 0);
+    assert_int_equal(core_case_copy(test, 0)->sequence, sequence);
+    assert_int_equal(core_case_copy(test, 0)->why, COPY_NEXT);
+    core_case_failed(test, 0, sequence, DELIVERY_FAULT); /* it can never be written */
+    core_case_transacted(test, TRANSACTION_ABORTED, 0);
+    wait_for_deliveries(test);
+    assert_true(core_case_deliver(test, 0)->not_reappended);
+    assert_int_equal(core_case_deliver(test, 0)->sequence, sequence);
+    core_case_delivered(test, 0, sequence);
+    core_case_step(test);
+    core_case_run(test, 20000);
+    expect_gone(test);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +603,10 @@ int main(void)
         CORE_CASE_TEST(test_no_room_at_all),
         CORE_CASE_TEST(test_controls_and_failures),
         CORE_CASE_TEST(test_aborted_transaction),
+        CORE_CASE_TEST(test_paused_by_a_person),
+        CORE_CASE_TEST(test_steered),
+        CORE_CASE_TEST(test_marks_go_meanwhile),
+        CORE_CASE_TEST(test_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,8 @@ static void test_bad_boundaries(void **state)
         BOUNDED("0", " ~a=1:2<3"),            /* 0 is none */
         BOUNDED("1", " ~a=1:2<3 ~a=1:2<3"),   /* twice */
         BOUNDED("1", " ~a=1:2<3 b=1:2<3"),    /* the lanes' own stand first */
+        BOUNDED("1", " ~a=1:2<3!"),           /* its own entry says that */
+        BOUNDED("1 moving=1", " ~a=1:2<3"),   /* the other way round */
         "tarry2 cluster= fingerprint=0000000000000000" REST "1:2<3",
         "tarry2 cluster= fingerprint=0000000000000000" REST "1:2<3 ~a=1:2<3",
         "tarry1 cluster= fingerprint=0000000000000000 low=1 anchor=-1:0:00000000 boundary=1 shared=1:2<3 ~a=1:2<3",
