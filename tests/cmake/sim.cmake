@@ -26,6 +26,10 @@ tarry_sim_program(test_overdue test_overdue.c)
 add_test(NAME sim_overdue COMMAND test_overdue)
 set_tests_properties(sim_overdue PROPERTIES LABELS sim TIMEOUT 300)
 
+tarry_sim_program(test_million test_million.c)
+add_test(NAME sim_million COMMAND test_million)
+set_tests_properties(sim_million PROPERTIES LABELS sim TIMEOUT 300)
+
 # Each scenario is a case of its own: a new file is enough.
 file(GLOB scenarios CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/scenarios/*.txt)
 foreach(scenario ${scenarios})

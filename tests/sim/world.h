@@ -14,6 +14,8 @@ struct world_result {
     uint64_t steps;
     uint64_t records;
     uint64_t deliveries; /* sent */
+    uint64_t behind;     /* of those, for the first time and from behind a catch-up boundary */
+    int64_t late_ms;     /* the most by which one left late that was known in time, and not behind a boundary */
     uint64_t outputs;    /* that readers see */
     uint64_t repeats; /* taken by a target more than once */
     uint64_t crashes;

@@ -32,7 +32,8 @@ static void count_pending(const struct world *world, struct world_slot *slot, ui
     }
     for (int lane = 0; lane < world->traits.lanes; lane++) {
         pass_prefix(slot, &slot->lanes[lane]);
-        counts[lane] -= slot->lanes[lane].prefix;
+        pass_prefix(slot, &slot->behind[lane]);
+        counts[lane] -= slot->lanes[lane].prefix + slot->behind[lane].prefix;
     }
 }
 
@@ -48,7 +49,7 @@ check_queue(struct world *world, const struct world_instance *instance, int inde
     bool copies = (transaction != NULL && (transaction->copy_count > 0 || transaction->failed)) || instance->input_count > 0; /* counted off at its end */
     PROMISE(world, copies || !slot->exact || slot->fenced || stats.pending == pending, "lane %u: %llu are pending, it says %llu", lane,
             (unsigned long long)pending, (unsigned long long)stats.pending);
-    PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight,
+    PROMISE(world, instance->input_count > 0 || stats.in_flight == slot->lanes[lane].in_flight + slot->behind[lane].in_flight,
             "lane %u: in flight differs", lane);
 }
 
@@ -56,7 +57,7 @@ static void check_memory(struct world *world, const struct world_instance *insta
 {
     struct core_stats stats;
     core_stats(instance->core, &stats);
-    uint64_t queues = (uint64_t)(world->traits.lanes * world->traits.partitions);
+    uint64_t queues = (uint64_t)(world->traits.lanes * world->traits.partitions) * (world->options.catch_up_per_s > 0 ? 2 : 1);
     uint64_t least = 64 * queues; /* each may keep some, however small the limit */
     uint64_t most =
         (world->options.entries_max > least ? world->options.entries_max : least) + queues * world->options.late_max;
@@ -118,6 +119,7 @@ static void check_partition_end(struct world *world, int number)
     bool kept = world->traits.dedupe_ms > 0; /* ids are, and C with them, until somebody commits again */
     PROMISE(world, kept || partition->group.low_offset == partition->log_end, "C of partition %d is %lld, the end %lld", number,
             (long long)partition->group.low_offset, (long long)partition->log_end);
+    PROMISE(world, partition->group.behind_count == 0, "a catch-up boundary is left");
     PROMISE(world, partition->group.committed_offset == partition->log_end, "the committed offset is behind");
     const struct store_part *store = &world->instances[partition->holder].disk.parts[number];
     PROMISE(world, store->count == 0, "%zu rows are left in the store", store->count);
@@ -134,6 +136,7 @@ static void check_slot_end(struct world *world, const struct world_instance *ins
     PROMISE(world, stats.unwritten_rows == 0 && stats.buckets == 0 && !stats.reading_paused && stats.caught_up,
             "slot %d is not at rest", index);
     PROMISE(world, stats.marks == 0, "%u marks are left", stats.marks);
+    PROMISE(world, stats.lanes_behind == 0, "%u lanes still catch up", stats.lanes_behind);
     world_outcomes_end(world, instance, index);
     world->result.cancels += stats.cancelled + stats.replaced;
     world->result.skips += stats.skipped;

@@ -26,6 +26,7 @@ void world_clock_set(struct world *world, struct world_instance *instance, int64
     for (int i = 0; instance->wall_offset != before && i < WORLD_PARTITIONS_MAX; i++) {
         for (int lane = 0; lane < WORLD_LANES_MAX; lane++) {
             instance->slots[i].lanes[lane].disturbed = true;
+            instance->slots[i].behind[lane].disturbed = true;
         }
     }
 }

@@ -225,7 +225,7 @@ void world_faults_happen(struct world *world)
     struct world_instance *instance =
         &world->instances[random_below(&world->random, (uint64_t)world->traits.instances)];
     int64_t longest = 3 * world->traits.fault_ms;
-    switch (random_below(&world->random, 17)) {
+    switch (world->traits.plain_crashes ? 0 : random_below(&world->random, 17)) {
     case 0:
     case 1:
         crash(world, instance);

@@ -19,6 +19,13 @@ to_text(struct world *world, const struct partition_frontier *frontier, struct m
         metadata->lanes[i].paused = frontier->lanes[i].paused;
         metadata->lanes[i].frontier = frontier->lanes[i].frontier;
     }
+    metadata->boundary_ms = frontier->boundary_ms;
+    metadata->behind_count = frontier->behind_count;
+    for (uint16_t i = 0; i < frontier->behind_count; i++) {
+        char name[] = {'l', 'a', 'n', 'e', (char)('0' + frontier->behind[i].lane), '\0'};
+        memcpy(metadata->behind[i].name, name, sizeof(name));
+        metadata->behind[i].frontier = frontier->behind[i].frontier;
+    }
     PROMISE(world, metadata_encode(metadata, text, METADATA_MAX + 1) > 0, "the metadata of a commit does not fit");
 }
 
@@ -37,6 +44,12 @@ from_text(struct world *world, const char *text, struct metadata *metadata, stru
         frontier->lanes[i].lane = (lane_index)(metadata->lanes[i].name[4] - '0');
         frontier->lanes[i].paused = metadata->lanes[i].paused;
         frontier->lanes[i].frontier = metadata->lanes[i].frontier;
+    }
+    frontier->boundary_ms = metadata->boundary_ms;
+    frontier->behind_count = metadata->behind_count;
+    for (uint16_t i = 0; i < metadata->behind_count; i++) {
+        frontier->behind[i].lane = (lane_index)(metadata->behind[i].name[4] - '0');
+        frontier->behind[i].frontier = metadata->behind[i].frontier;
     }
 }
 

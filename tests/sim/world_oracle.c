@@ -12,6 +12,16 @@ static bool pair_claims(struct frontier_pair pair, const struct world_record *re
     return record->offset < pair.cut && below;
 }
 
+/* What counts of the lane up to the catch-up boundary, NULL: nothing apart. */
+static const struct frontier_lane *find_behind(const struct partition_frontier *frontier, lane_index lane)
+{
+    const struct frontier_lane *found = NULL;
+    for (uint16_t i = 0; i < frontier->behind_count && found == NULL; i++) {
+        found = frontier->behind[i].lane == lane ? &frontier->behind[i] : NULL;
+    }
+    return found;
+}
+
 static const struct frontier_lane *find_lane(const struct partition_frontier *frontier, lane_index lane)
 {
     const struct frontier_lane *found = NULL;
@@ -29,12 +39,19 @@ bool world_oracle_claims(const struct partition_frontier *frontier, const struct
     if (record->cancel) {
         return false;
     }
-    const struct frontier_lane *lane = find_lane(frontier, record->lane);
+    const struct frontier_lane *behind = record->due_ms <= frontier->boundary_ms ? find_behind(frontier, record->lane) : NULL;
+    const struct frontier_lane *lane = behind != NULL ? behind : find_lane(frontier, record->lane);
     bool claimed = pair_claims(lane != NULL ? lane->frontier.live : frontier->shared, record);
     for (uint8_t i = 0; lane != NULL && !claimed && i < lane->frontier.old_count; i++) {
         claimed = pair_claims(lane->frontier.old[i], record);
     }
     return claimed;
+}
+
+const struct frontier_pair *world_oracle_behind(const struct partition_frontier *frontier, lane_index lane)
+{
+    const struct frontier_lane *found = find_behind(frontier, lane);
+    return found != NULL ? &found->frontier.live : world_oracle_live(frontier, lane);
 }
 
 const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane)
@@ -60,6 +77,10 @@ static int64_t greatest_cut(const struct partition_frontier *frontier)
     int64_t cut = frontier->shared.cut;
     for (uint16_t i = 0; i < frontier->lane_count; i++) {
         int64_t mine = frontier->lanes[i].frontier.live.cut;
+        cut = mine > cut ? mine : cut;
+    }
+    for (uint16_t i = 0; i < frontier->behind_count; i++) {
+        int64_t mine = frontier->behind[i].frontier.live.cut;
         cut = mine > cut ? mine : cut;
     }
     return cut;
@@ -99,22 +120,41 @@ check_order(struct world *world, struct world_lane *lane, const struct world_rec
     lane->greatest = first || key_compare(key, lane->greatest) > 0 ? key : lane->greatest;
 }
 
+/* What was overdue at the start, and stood in the log then, leaves in order; and what comes due later is not held up by it. */
+static void check_sides(struct world *world, const struct world_slot *slot, struct world_lane *lane, const struct command_deliver *order, const struct world_record *record,
+                        int64_t known_wall_ms, int64_t wall)
+{
+    struct key key = {record->due_ms, record->offset};
+    int64_t late_ms = known_wall_ms < record->due_ms ? wall - record->due_ms : 0;
+    if ((order->sequence & WORLD_BEHIND) == 0) {
+        world->result.late_ms = late_ms > world->result.late_ms ? late_ms : world->result.late_ms;
+        PROMISE(world, !world->traits.plain_crashes || late_ms <= WORLD_LATE_MAX_MS, "offset %lld is late by %lld ms", (long long)record->offset, (long long)late_ms);
+        return;
+    }
+    world->result.behind++;
+    if (lane->disturbed || record->offset >= slot->catch_up_to || key_compare(key, lane->point) <= 0) {
+        return;
+    }
+    PROMISE(world, key_compare(key, lane->passed) > 0, "offset %lld, which was overdue at the start, is out of order", (long long)record->offset);
+    lane->passed = key;
+}
+
 static void note_sent(struct world *world,
                       struct world_lane *lane,
                       const struct command_deliver *order,
                       struct world_record *record)
 {
+    uint64_t number = order->sequence & ~WORLD_BEHIND;
     if (!order->again) {
-        PROMISE(world, order->sequence == lane->count, "sequence %llu is not the next one",
+        PROMISE(world, number == lane->count, "sequence %llu is not the next one",
                 (unsigned long long)order->sequence);
         GROW_FOR_ONE(lane->notes, lane->count, lane->capacity);
         lane->notes[lane->count++] = (struct sequence_note){.record = record};
     }
     PROMISE(world,
-            order->sequence < lane->count && lane->notes[order->sequence].record == record &&
-                !lane->notes[order->sequence].open,
+            number < lane->count && lane->notes[number].record == record && !lane->notes[number].open,
             "sequence %llu is under way or another record's", (unsigned long long)order->sequence);
-    lane->notes[order->sequence].open = true;
+    lane->notes[number].open = true;
     lane->in_flight++;
     PROMISE(world, lane->in_flight <= world->lane_options[order->lane].max_in_flight, "too many in flight in lane %u",
             order->lane);
@@ -147,7 +187,7 @@ void world_oracle_deliver(struct world *world,
     PROMISE(world, slot->held, "a slot that is not held delivers");
     struct world_record *record = world_log_find(world, slot->partition, order->key.offset);
     struct life_note *note = world_oracle_note(world, slot, record);
-    struct world_lane *lane = &slot->lanes[order->lane];
+    struct world_lane *lane = world_lane_of(slot, order->lane, order->sequence);
     int64_t wall = world_clock_now(world, instance).wall.ms;
     PROMISE(world, record->judged != JUDGED_DUPLICATE, "offset %lld is a duplicate, and is delivered", (long long)record->offset);
     check_taken(world, slot, order, record, note);
@@ -164,8 +204,11 @@ void world_oracle_deliver(struct world *world,
             "offset %lld is delivered while it must wait", (long long)record->offset);
     world_oracle_row(world, instance, slot, order->ref, order->bucket, record);
     note_sent(world, lane, order, record);
+    uint32_t in_flight = slot->lanes[order->lane].in_flight + slot->behind[order->lane].in_flight; /* either side may always have one */
+    PROMISE(world, in_flight <= world->lane_options[order->lane].max_in_flight + 1, "too many in flight on both sides of the boundary");
     if (!order->again) {
         check_order(world, lane, record, note->known_wall_ms);
+        check_sides(world, slot, lane, order, record, note->known_wall_ms, wall);
         note->read = slot->position;
     }
     note->failed = false;
@@ -242,6 +285,11 @@ void world_oracle_frontier(struct world *world,
         PROMISE(world,
                 world_oracle_live(frontier, (lane_index)i)->cut >= world_oracle_live(&slot->last, (lane_index)i)->cut,
                 "the cut of lane %d goes back", i);
+        const struct frontier_lane *now = find_behind(frontier, (lane_index)i);
+        const struct frontier_lane *before = find_behind(&slot->last, (lane_index)i);
+        PROMISE(world, now == NULL || before == NULL || now->frontier.live.cut >= before->frontier.live.cut,
+                "the cut of lane %d goes back behind the boundary", i);
+        PROMISE(world, now == NULL || before == NULL || frontier->boundary_ms == slot->last.boundary_ms, "a boundary moves");
     }
 }
 

@@ -220,7 +220,7 @@ void world_schedules_copy(struct world *world, struct world_instance *instance, 
     int64_t wall_ms = world_clock_now(world, instance).wall.ms;
     struct world_record next;
     PROMISE(world, world_oracle_note(world, slot, from)->goes_on && !world->options.exactly_once, "what follows offset %lld is written, and it was not delivered", (long long)from->offset);
-    PROMISE(world, order->sequence < slot->lanes[order->lane].count && slot->lanes[order->lane].notes[order->sequence].record == from, "what follows offset %lld is written for another record",
+    PROMISE(world, (order->sequence & ~WORLD_BEHIND) < world_lane_of(slot, order->lane, order->sequence)->count && world_sequence(slot, order->lane, order->sequence)->record == from, "what follows offset %lld is written for another record",
             (long long)from->offset);
     bool follows = from->schedule.undecided ? world_decide(world, instance, (int)command->slot, from, &next) == WORLD_DECIDED_WRITE
                                             : next_of(world, from, wall_ms, order->why == COPY_NEXT, &next);
@@ -236,8 +236,8 @@ void world_schedules_report(struct world *world, struct world_instance *instance
     struct world_slot *slot = &instance->slots[event->slot];
     world_transaction_reported(world, instance, true);
     if (slot->held && slot->epoch == event->epoch) {
-        struct world_lane *lane = &slot->lanes[event->lane];
-        struct sequence_note *note = &lane->notes[event->sequence];
+        struct world_lane *lane = world_lane_of(slot, event->lane, event->sequence);
+        struct sequence_note *note = world_sequence(slot, event->lane, event->sequence);
         slot->notes[note->record->index].cut = true;
         slot->notes[note->record->index].copying = false;
         slot->notes[note->record->index].failed = world->options.exactly_once;

@@ -144,7 +144,8 @@ static void set_option(struct world *world, const struct script_line *line)
         OPTION(checkpoint_ms),       OPTION(commit_ms),          OPTION(retry_ms),
         OPTION(retry_max_ms),        OPTION(unknown_topic_grace_ms), OPTION(store_retry_ms),
         OPTION(transaction_records_max), OPTION(transaction_fill_ms), OPTION(span_max),
-        OPTION(copy_rows_max),       OPTION(copy_ms),            OPTION(letter_later_ms)};
+        OPTION(copy_rows_max),       OPTION(copy_ms),            OPTION(letter_later_ms),
+        OPTION(catch_up_per_s)};
     for (size_t i = 0; line->word_count == 3 && i < sizeof(fields) / sizeof(fields[0]); i++) {
         if (strcmp(fields[i].name, line->words[1]) == 0) {
             int64_t value = parse(world, line, line->words[2]);
@@ -199,7 +200,7 @@ void world_script_options(struct world *world)
     core_options_default(&world->options);
     for (int i = 0; i < WORLD_LANES_MAX; i++) {
         world->lane_options[i] =
-            (struct core_lane_options){.max_in_flight = 1000, .max_in_flight_bytes = 1 << 20};
+            (struct core_lane_options){.max_in_flight = 1000, .max_in_flight_bytes = 1 << 20, .catches_up = true};
     }
     for (size_t i = 0; i < world->script->count; i++) {
         (void)set(world, &world->script->lines[i]);
@@ -444,6 +445,7 @@ static uint64_t figure(const struct world *world, const struct script_line *line
                    {"transactions", result->transactions}, {"aborts", result->aborts}, {"checkpoints", result->checkpoints},
                    {"steps", result->steps},         {"crashes", result->crashes},     {"fenced", result->fenced},
                    {"records", result->records},     {"letters", result->letters}, {"steered", result->steered},     {"postponed", result->postponed},
+                   {"behind", result->behind},       {"late", (uint64_t)result->late_ms},
                    {"outcomes", result->outcomes},   {"duplicates", result->duplicates}, {"too_late", result->told[OUTCOME_TOO_LATE]},
                    {"told_cancelled", result->told[OUTCOME_CANCELLED]}, {"not_found", result->told[OUTCOME_NOT_FOUND]}, {"rejected", result->told[OUTCOME_REJECTED]},
                    {"dropped", result->told[OUTCOME_DROPPED]}, {"skipped", result->told[OUTCOME_SKIPPED]},

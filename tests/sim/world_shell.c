@@ -69,6 +69,8 @@ static void know_records(struct world *world,
     }
     for (int i = 0; i < world->traits.lanes; i++) {
         slot->lanes[i].disturbed = world_oracle_live(&slot->last, (lane_index)i)->point.due_ms > wall;
+        slot->behind[i].point = world_oracle_behind(&slot->last, (lane_index)i)->point;
+        slot->behind[i].passed = KEY_LEAST;
     }
 }
 
@@ -167,6 +169,8 @@ void world_shell_lose(struct world *world, struct world_instance *instance, int 
     for (int i = 0; i < WORLD_LANES_MAX; i++) {
         free(slot->lanes[i].notes);
         slot->lanes[i] = (struct world_lane){0};
+        free(slot->behind[i].notes);
+        slot->behind[i] = (struct world_lane){0};
     }
     free(slot->notes);
     slot->notes = NULL;
@@ -284,8 +288,8 @@ void world_shell_poll(struct world *world, struct world_instance *instance, int 
 
 static void note_report(struct world *world, struct world_slot *slot, const struct event *event)
 {
-    struct world_lane *lane = &slot->lanes[event->lane];
-    struct sequence_note *note = &lane->notes[event->sequence];
+    struct world_lane *lane = world_lane_of(slot, event->lane, event->sequence);
+    struct sequence_note *note = world_sequence(slot, event->lane, event->sequence);
     if (!note->open) {
         return; /* what follows it could not be written: it has failed already */
     }
@@ -318,7 +322,7 @@ void world_shell_report(struct world *world, struct world_instance *instance, co
     struct event noted = *event;
     noted.code = event->code == -2 ? 0 : event->code;
     if (slot->held && slot->epoch == event->epoch) {
-        world_letters_report(world, slot, slot->lanes[event->lane].notes[event->sequence].record, event->code);
+        world_letters_report(world, slot, world_sequence(slot, event->lane, event->sequence)->record, event->code);
         note_report(world, slot, &noted);
     }
     struct input *input = world_shell_input(instance, kind, event->slot, event->epoch);

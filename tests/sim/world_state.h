@@ -137,6 +137,8 @@ struct world_lane {
     uint32_t in_flight;
     struct key greatest; /* of those known in time and sent once */
     bool disturbed;      /* order is not promised any more */
+    struct key point;    /* behind the catch-up boundary: where the life found it; from there on all that stood in the log leaves in order */
+    struct key passed;   /* the last of those */
 };
 
 /* What one life knows of a record. */
@@ -187,6 +189,7 @@ struct world_slot {
     struct partition_frontier acked;
     struct partition_frontier sent; /* the commit under way */
     struct world_lane lanes[WORLD_LANES_MAX];
+    struct world_lane behind[WORLD_LANES_MAX]; /* of what was overdue at the start, where that is a lane of its own */
     struct life_note *notes; /* by index of the record */
     size_t note_count;
     bool marked; /* its checkpoint had marks: of controls that it may not have read yet, as a full store takes marks but no rows */
@@ -408,6 +411,8 @@ struct world_traits {
     int64_t marker_ms;         /* greatest time until the markers are written */
     int64_t timeout_ms;        /* of a transaction whose owner is gone */
     bool freezes;
+    bool plain_crashes; /* nothing else goes wrong: what comes due is on time */
+    uint32_t old_percent; /* of events that are due long before they are written */
     bool stops_reading;
     bool retention;
     int deciding;               /* the lane of what is undecided; -1: there is none */
@@ -420,6 +425,19 @@ struct world_traits {
     int64_t misfire_ms;
 };
 
+#define WORLD_LATE_MAX_MS 2000 /* where plain_crashes: reading, splitting and loading take no longer */
+#define WORLD_BEHIND (UINT64_C(1) << 63) /* numbers of deliveries from behind the catch-up boundary have this bit */
+
+static inline struct world_lane *world_lane_of(struct world_slot *slot, lane_index lane, uint64_t sequence)
+{
+    return (sequence & WORLD_BEHIND) != 0 ? &slot->behind[lane] : &slot->lanes[lane];
+}
+
+static inline struct sequence_note *world_sequence(struct world_slot *slot, lane_index lane, uint64_t sequence)
+{
+    return &world_lane_of(slot, lane, sequence)->notes[sequence & ~WORLD_BEHIND];
+}
+
 struct world_script;
 
 struct world {
@@ -427,6 +445,7 @@ struct world {
     bool trace;
     struct random random;
     struct random schedules; /* what comes with schedules is drawn apart: worlds without stay as they were */
+    struct random own; /* of traits that leave worlds without them as they were */
     struct world_traits traits;
     struct core_options options;
     struct core_lane_options lane_options[WORLD_LANES_MAX];
@@ -584,6 +603,7 @@ void world_oracle_row(struct world *world,
                       const struct world_record *record);
 bool world_oracle_outdated(const struct world_slot *slot, const struct world_record *record);
 const struct frontier_pair *world_oracle_live(const struct partition_frontier *frontier, lane_index lane);
+const struct frontier_pair *world_oracle_behind(const struct partition_frontier *frontier, lane_index lane);
 
 /* world_plan.c: checkpoints. */
 void world_plan_check(struct world *world, struct world_instance *instance, const struct checkpoint_plan *plan);

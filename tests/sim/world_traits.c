@@ -97,6 +97,47 @@ static void draw_kinds(struct world *world)
     traits->stops_reading = !options->exactly_once && options->copy_rows_max == 0 && traits->ids == 0;
 }
 
+/* Nothing happens but that the one instance dies and comes back later: then what comes due is on time, however much is overdue. */
+static void draw_plain(struct world *world)
+{
+    struct world_traits *traits = &world->traits;
+    *traits = (struct world_traits){
+        .partitions = traits->partitions, .instances = 1, .lanes = traits->lanes, .records = traits->records, .spread_ms = traits->spread_ms,
+        .produce_ms = traits->produce_ms, .latency_ms = 1, .timeout_ms = 1, .fault_ms = 10 * MINUTE_MS, .calm_at = HOUR_MS, .topics_at = TIME_NEVER,
+        .validate_every = traits->validate_every, .plain_crashes = true, .deciding = -1,
+    };
+    bool exactly_once = world->options.exactly_once;
+    uint32_t rate = (uint32_t)random_between(&world->own, 1, 20);
+    core_options_default(&world->options);
+    world->options.exactly_once = exactly_once;
+    world->options.copy_rows_max = 0;
+    world->options.catch_up_per_s = rate;
+    for (int i = 0; i < traits->lanes; i++) {
+        world->lane_options[i] = (struct core_lane_options){.max_in_flight = 1000, .max_in_flight_bytes = 1 << 20, .catches_up = true};
+    }
+}
+
+/* From a stream of its own, so that the worlds without it stay as they were. */
+static void draw_catch_up(struct world *world)
+{
+    static const uint32_t rates[] = {1, 1, 5, 1000000};
+    static const uint32_t old_percents[] = {0, 10, 40};
+    struct random *own = &world->own;
+    *own = random_new(world->seed ^ UINT64_C(0x63617463682d7570));
+    if (random_below(own, 100) < 60) {
+        return;
+    }
+    world->options.catch_up_per_s = rates[random_below(own, 4)];
+    world->options.old_pairs_max = random_below(own, 3) == 0 ? 5 : 16;
+    for (int i = 0; i < world->traits.lanes; i++) {
+        world->lane_options[i].catches_up = random_below(own, 100) < 85;
+    }
+    if (random_below(own, 6) == 0) {
+        draw_plain(world);
+    }
+    world->traits.old_percent = old_percents[random_below(own, 3)];
+}
+
 /* Most worlds are small: they find more in the same time. */
 void world_traits_draw(struct world *world)
 {
@@ -125,9 +166,10 @@ void world_traits_draw(struct world *world)
         draw_faults(world);
     }
     world_schedules_traits(world);
+    draw_catch_up(world);
 }
 
-int64_t world_traits_due(struct world *world)
+static int64_t due(struct world *world)
 {
     int64_t now = WORLD_WALL_0 + world->now;
     int64_t spread = world->traits.spread_ms;
@@ -145,4 +187,11 @@ int64_t world_traits_due(struct world *world)
     default:
         return now + random_between(&world->random, 0, spread);
     }
+}
+
+int64_t world_traits_due(struct world *world)
+{
+    int64_t due_ms = due(world);
+    bool old = world->traits.old_percent > 0 && random_below(&world->own, 100) < world->traits.old_percent;
+    return old ? WORLD_WALL_0 + world->now - random_between(&world->own, 0, 2 * world->traits.spread_ms + 20 * SECOND_MS) : due_ms;
 }

@@ -371,7 +371,7 @@ static void note_output(struct world_instance *instance, const struct world_outp
     if (!slot->held || slot->epoch != output->epoch) {
         return;
     }
-    slot->lanes[output->lane].notes[output->sequence].done = committed;
+    world_sequence(slot, output->lane, output->sequence)->done = committed;
     slot->notes[output->record->index].done = committed;
     slot->notes[output->record->index].failed = !committed;
 }
@@ -408,7 +408,7 @@ static void know(struct world *world, struct world_instance *instance, struct wo
             if (!transaction->committed) {
                 world_letters_back(slot);
             } else if (slot->notes[copy->from->index].goes_on) {
-                slot->lanes[copy->lane].notes[copy->sequence].done = true;
+                world_sequence(slot, copy->lane, copy->sequence)->done = true;
             }
         }
         end_count = copy->to == NULL ? end_count : note_end(ends, end_count, copy);
