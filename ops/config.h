@@ -137,6 +137,7 @@ struct config {
     size_t nack_count;
     struct config_dialect *dialects;
     size_t dialect_count;
+    uint32_t catch_up_per_s;   /* 0: no limit, and no lanes of their own for what was overdue */
     const char *history_topic; /* NULL: none */
     int64_t memory_entries;
     int64_t memory_unwritten_bytes;

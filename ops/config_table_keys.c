@@ -68,6 +68,9 @@ static const struct config_key KEYS[] = {
      .meaning = "A pending record is copied forward when its age in the topic reaches this part of the topic's "
                 "retention.ms: with 50 and Kafka's default of 7 days, after 3.5 days. Less leaves more time for an "
                 "outage before the topic drops what is pending, and copies what waits long more often."},
+    {.path = "catch_up.rate", TOP(catch_up_per_s), .type = CONFIG_TYPE_RATE, .least = 1, .most = 1000000,
+     .meaning = "How many of the records that were overdue at a start or a takeover leave in a second, in all, in the order of their due times: 5000/s. What comes due from then on is not held up "
+                "by them, however many they are. Without it they leave as fast as they can, before what is due later."},
     {.path = "sources", TOP(sources), .type = CONFIG_TYPE_LIST, .required = true,
      .meaning = "The topics that delayed records come in by. At least one."},
     {.path = "targets", TOP(targets), .type = CONFIG_TYPE_LIST,

@@ -114,6 +114,7 @@ static void setup_core(struct daemon *daemon)
     options.old_pairs_max = old_pairs_room(&daemon->lanes);
     options.exactly_once = daemon_transaction_exact(daemon);
     options.letter_later_ms = config->dlq_retry_later_ms;
+    options.catch_up_per_s = config->catch_up_per_s;
     options.span_max = config->copy_forward ? (uint64_t)config->copy_forward_span : 0;
     options.copy_rows_max = config->copy_forward ? options.copy_rows_max : 0;
     daemon->core = core_new(&options);
