@@ -28,6 +28,7 @@
 #define DOWN_MS 300000
 #define NEW_ONES 6
 #define NEW_LATE_MOST_MS 10000
+#define CATCH_UP_PER_S 1000
 #define RSS_MOST_KIB (256 * 1024)
 
 #define OPTIONS(mode, rules)                                                                                                                     \
@@ -36,6 +37,8 @@
         .more = "delivery: " mode "\ntransaction_timeout: 5s", .kafka = "consumer: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}"       \
     }
 
+static const struct scene_options catch_up_at_least_once = OPTIONS("at_least_once\ncatch_up: {rate: 1000/s}", NULL);
+static const struct scene_options catch_up_exactly_once = OPTIONS("exactly_once\ncatch_up: {rate: 1000/s}", NULL);
 static const struct scene_options dedupe_at_least_once = OPTIONS("at_least_once", "dedupe: 1h");
 static const struct scene_options dedupe_exactly_once = OPTIONS("exactly_once", "dedupe: 1h");
 static const struct scene_options plain = OPTIONS("exactly_once", "late: fire");
@@ -265,6 +268,63 @@ static void backlog_and_new_ones(void **state)
     scene_close(scene);
 }
 
+/* With a rate for it the backlog leaves in order, no faster than that, and new ones leave before it is through. */
+static void check_catch_up(const struct scene *scene)
+{
+    int64_t first_ms = INT64_MAX;
+    int64_t last_ms = 0;
+    size_t news_before = 0;
+    size_t news = 0;
+    for (size_t i = 0; i < scene->outputs.count; i++) {
+        const struct kafka_client_record *item = &scene->outputs.items[i];
+        if (span_equals_text(item->record.value, "new")) {
+            news++;
+            continue;
+        }
+        news_before = news; /* those in front of the last old one, in the end */
+        first_ms = item->record.timestamp_ms < first_ms ? item->record.timestamp_ms : first_ms;
+        last_ms = item->record.timestamp_ms > last_ms ? item->record.timestamp_ms : last_ms;
+    }
+    assert_int_equal(news_before, NEW_ONES);
+    assert_true(last_ms - first_ms >= BACKLOG * INT64_C(1000) / CATCH_UP_PER_S * 9 / 10);
+}
+
+static void backlog_at_a_rate(const struct scene_options *options)
+{
+    struct scene *scene = scene_open("catch-up", options);
+    scene_start(scene);
+    send_backlog(scene);
+    scene_schedules_await_metric_is(scene->process, "tarry_pending", NULL, BACKLOG);
+    scene_stop(scene);
+    shifted_clock_set(scene->clock, DOWN_MS);
+    scene_start(scene);
+    for (int i = 0; i < NEW_ONES; i++) {
+        SCENE_SCHEDULE(scene, i % PARTITIONS, "new", "tarry-delay", "1s");
+    }
+    kafka_client_flush(scene->producer);
+    scene_schedules_await(scene, "new", NEW_ONES);
+    scene_schedules_await(scene, "old", BACKLOG);
+    scene_stop(scene);
+    scene_schedules_read(scene);
+    assert_int_equal(scene->outputs.count, BACKLOG + NEW_ONES);
+    check_backlog(scene);
+    check_catch_up(scene);
+    scene_schedules_assert_never_early(scene);
+    scene_close(scene);
+}
+
+static void backlog_at_a_rate_at_least_once(void **state)
+{
+    (void)state;
+    backlog_at_a_rate(&catch_up_at_least_once);
+}
+
+static void backlog_at_a_rate_exactly_once(void **state)
+{
+    (void)state;
+    backlog_at_a_rate(&catch_up_exactly_once);
+}
+
 /* -------------------------------------------------------------------------------------------------- the list */
 
 static void dedupe_over_restarts_at_least_once(void **state)
@@ -284,6 +344,8 @@ static void dedupe_over_restarts_exactly_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH(now_past_and_wrong_times), WITH(backlog_and_new_ones), WITH(dedupe_over_restarts_at_least_once), WITH(dedupe_over_restarts_exactly_once)};
+        WITH(now_past_and_wrong_times), WITH(backlog_and_new_ones),
+        WITH(backlog_at_a_rate_at_least_once),
+        WITH(backlog_at_a_rate_exactly_once), WITH(dedupe_over_restarts_at_least_once), WITH(dedupe_over_restarts_exactly_once)};
     return cmocka_run_group_tests(tests, scene_group_setup, scene_group_teardown);
 }
