@@ -1,6 +1,7 @@
 /* See dedupe.h. */
 #include "scheduler/dedupe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,12 +194,14 @@ static void forget_until(struct dedupe *dedupe, int64_t ms)
 static void accept(struct dedupe *dedupe, const struct dedupe_record *record)
 {
     if (dedupe->count == DEDUPE_IDS_MAX) {
+        assert(dedupe->heap != NULL && dedupe->entries != NULL);
         dedupe->forgotten += until_at(dedupe, 0) > record->timestamp_ms; /* one that is kept for clocks that differ alone is not missed */
         forget(dedupe, dedupe->heap[0]);
     }
     if (dedupe->count == dedupe->capacity) {
         grow(dedupe);
     }
+    assert(dedupe->heap != NULL && dedupe->entries != NULL && dedupe->places != NULL);
     uint32_t index = dedupe->count;
     dedupe->entries[index] = (struct dedupe_entry){
         .id = record->id, .due_ms = record->due_ms, .until_ms = add_or_end(record->due_ms, record->window_ms), .offset = record->offset};

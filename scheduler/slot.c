@@ -201,8 +201,8 @@ static bool act(struct core *core, struct slot *slot, const struct input_record 
 void slot_record(struct core *core, struct slot *slot, const struct input_record *record)
 {
     struct frontier fresh = frontier_fresh(slot->position);
-    struct queue *queue = queue_get(core, slot, record->lane, &fresh);
-    queue = catch_up_queue(slot, record->lane, record->due_ms);
+    (void)queue_get(core, slot, record->lane, &fresh); /* there is one from now on */
+    struct queue *queue = catch_up_queue(slot, record->lane, record->due_ms);
     bool again = record->offset < slot->position;
     slot_position(slot, record->offset + 1);
     bool known = again || record->offset < slot->low_offset || record->offset < slot->stored_position;
