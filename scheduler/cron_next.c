@@ -64,7 +64,7 @@ bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_m
 {
     int64_t end_s = civil_day((struct civil_date){CRON_YEAR_LAST + 1, 1, 1}) * CIVIL_DAY_S + OFFSET_SPAN_S;
     int64_t after_s = after_ms < 0 ? -1 : after_ms / 1000; /* nothing is before 1970 */
-    int64_t next_s;
+    int64_t next_s = 0; /* gcc does not see that it is set where there is one */
     if (after_s >= end_s) {
         return false;
     }
