@@ -44,6 +44,7 @@ static struct section sections[] = {
     {"schedules.recurring", bench_recurring_section, true, false},
     {"schedules.herd", bench_herd_section, true, false},
     {"schedules.paused", bench_paused_section, true, false},
+    {"schedules.catch_up", bench_catch_up_section, true, false},
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -23,6 +23,7 @@ void bench_throughput_ids_section(struct bench_run *run);
 void bench_recurring_section(struct bench_run *run);
 void bench_herd_section(struct bench_run *run);
 void bench_paused_section(struct bench_run *run);
+void bench_catch_up_section(struct bench_run *run);
 
 /* Ends what bench_pending_memory_section has left for recovery. */
 void bench_pending_close(struct bench_run *run);
