@@ -10,6 +10,7 @@
 #include "ops/daemon_state.h"
 
 #define IDS 32768                      /* of records read lately: outcomes come within a commit or two */
+#define WAYS 4                         /* places that one may have: of those the oldest gives way */
 #define ID_BYTES_MAX ((size_t)16 << 20)
 #define JSON_MAX ((size_t)64 << 10)    /* an id of 4,096 bytes, each escaped, and names */
 #define POLL_MS 1000
@@ -19,6 +20,7 @@ struct daemon_id {
     uint32_t epoch;
     int64_t offset;
     uint16_t length; /* 0: none is here */
+    uint64_t turn;   /* greater than that of what was read before */
     uint8_t *bytes;
 };
 
@@ -68,30 +70,47 @@ int64_t daemon_outcomes_deadline(const struct daemon *daemon)
 
 /* ------------------------------------------------------------------------------------------------- ids read lately */
 
-static struct daemon_id *place_of(const struct daemon *daemon, const struct partition *partition, int64_t offset)
+/* The WAYS places that a record's id may have. */
+static struct daemon_id *places_of(const struct daemon *daemon, const struct partition *partition, int64_t offset)
 {
     uint64_t named[2] = {(uint64_t)partition->epoch << 32 | partition->slot, (uint64_t)offset};
-    return &daemon->outcomes.ids[daemon_ids_place(named, sizeof(named)) % IDS];
+    return &daemon->outcomes.ids[daemon_ids_place(named, sizeof(named)) % (IDS / WAYS) * WAYS];
+}
+
+/* The one that was not used for the longest. */
+static struct daemon_id *oldest_of(struct daemon_id *places)
+{
+    struct daemon_id *oldest = places;
+    for (size_t i = 1; i < WAYS; i++) {
+        oldest = places[i].turn < oldest->turn ? &places[i] : oldest;
+    }
+    return oldest;
 }
 
 void daemon_outcomes_read(struct daemon *daemon, const struct partition *partition, int64_t offset, struct span id)
 {
     struct daemon_outcomes *outcomes = &daemon->outcomes;
-    struct daemon_id *kept = place_of(daemon, partition, offset);
+    struct daemon_id *kept = oldest_of(places_of(daemon, partition, offset));
     outcomes->id_bytes -= kept->length;
     free(kept->bytes);
     *kept = (struct daemon_id){0};
     if (outcomes->id_bytes + id.length <= ID_BYTES_MAX) {
-        *kept = (struct daemon_id){partition->slot, partition->epoch, offset, (uint16_t)id.length, (uint8_t *)memory_text(id.data, id.length)};
+        *kept = (struct daemon_id){partition->slot, partition->epoch, offset, (uint16_t)id.length, ++outcomes->id_turn,
+                                   (uint8_t *)memory_text(id.data, id.length)};
         outcomes->id_bytes += id.length;
     }
 }
 
 static struct span find_id(const struct daemon *daemon, const struct partition *partition, int64_t offset)
 {
-    const struct daemon_id *kept = place_of(daemon, partition, offset);
-    bool found = offset >= 0 && kept->length > 0 && kept->slot == partition->slot && kept->epoch == partition->epoch && kept->offset == offset;
-    return found ? (struct span){kept->bytes, kept->length} : SPAN_ABSENT;
+    const struct daemon_id *places = places_of(daemon, partition, offset);
+    for (size_t i = 0; i < WAYS && offset >= 0; i++) {
+        const struct daemon_id *kept = &places[i];
+        if (kept->length > 0 && kept->slot == partition->slot && kept->epoch == partition->epoch && kept->offset == offset) {
+            return (struct span){kept->bytes, kept->length};
+        }
+    }
+    return SPAN_ABSENT;
 }
 
 /* ------------------------------------------------------------------------------------------------- telling */
@@ -123,10 +142,10 @@ struct in_flight_told *daemon_outcomes_note(const struct daemon *daemon, const s
     told->target_offset = -1;
     told->id_length = (uint16_t)id.length; /* DECODE_ID_MAX, and 249, at most */
     told->target_length = (uint16_t)target.length;
-    if (id.length > 0) {
+    if (id.data != NULL) {
         memcpy(told->bytes, id.data, id.length);
     }
-    if (target.length > 0) {
+    if (target.data != NULL) {
         memcpy(told->bytes + id.length, target.data, target.length);
     }
     return told;

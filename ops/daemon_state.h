@@ -126,6 +126,7 @@ struct daemon_outcomes {
     uint64_t no_room; /* events that the sink did not take */
     struct daemon_id *ids;
     size_t id_bytes;
+    uint64_t id_turn; /* ids read so far */
     struct buffer json;
 };
 
