@@ -1,6 +1,6 @@
 #include "bridge/time_text.h"
 
-#define SECONDS_PER_DAY INT64_C(86400)
+#include "base/civil.h"
 
 /* What is left of the text; `ok` goes false at the first byte that does not fit and stays so. */
 struct reader {
@@ -55,26 +55,6 @@ static void take_either(struct reader *reader, char one, char other)
     }
 }
 
-static int days_in_month(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && leap ? 29 : days[month - 1];
-}
-
-/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March here, so that the leap day is the
- * last of its year: the days before a month are then (153 * m + 2) / 5 for m = 0 (March) to 11. 719,468 days lie
- * between 0000-03-01 and 1970-01-01. */
-static int64_t days_from_civil(int year, int month, int day)
-{
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t m = month <= 2 ? month + 9 : month - 3;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    int64_t year_of_era = y - era * 400;
-    int64_t day_of_year = (153 * m + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
 static int64_t take_date(struct reader *reader)
 {
     int year = take_number(reader, 4, 0, 9999);
@@ -82,11 +62,11 @@ static int64_t take_date(struct reader *reader)
     int month = take_number(reader, 2, 1, 12);
     take_either(reader, '-', '-');
     int day = take_number(reader, 2, 1, 31);
-    if (!reader->ok || day > days_in_month(year, month)) {
+    if (!reader->ok || day > civil_days_in_month(year, month)) {
         reader->ok = false;
         return 0;
     }
-    return days_from_civil(year, month, day);
+    return civil_day((struct civil_date){year, month, day});
 }
 
 /* Milliseconds of ".123456", rounded up; 0 when there is no fraction. */
@@ -143,8 +123,8 @@ bool time_text_parse(struct span text, int64_t *epoch_ms)
     if (!reader.ok || reader.rest.length > 0) {
         return false;
     }
-    int64_t seconds = days * SECONDS_PER_DAY + (int64_t)hour * 3600 + (int64_t)minute * 60 + second - zone;
-    if (second == 60 && seconds % SECONDS_PER_DAY != 0) {
+    int64_t seconds = days * CIVIL_DAY_S + (int64_t)hour * 3600 + (int64_t)minute * 60 + second - zone;
+    if (second == 60 && seconds % CIVIL_DAY_S != 0) {
         return false;
     }
     *epoch_ms = seconds * 1000 + fraction_ms;
