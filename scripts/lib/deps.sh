@@ -8,7 +8,7 @@
 deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev libnats-dev liblmdb-dev libcjson-dev libyaml-dev
     libmicrohttpd-dev libxxhash-dev zlib1g-dev)
 deps_test=(libcmocka-dev clang clang-tidy libclang-rt-14-dev default-jre-headless maven docker-compose mandoc shellcheck python3
-    python3-pip)
+    python3-pip tzdata)
 deps_play=(default-jre-headless maven kcat)
 deps_nats=(python3 python3-pip)
 
