@@ -57,8 +57,8 @@ static const char *name_of(const struct import *import)
 static uint64_t random_seed(void)
 {
     uint64_t seed = 0;
-    (void)getrandom(&seed, sizeof seed, 0); /* never short for so few bytes */
-    return seed;
+    bool drawn = getrandom(&seed, sizeof seed, 0) == (ssize_t)sizeof seed; /* never short for so few bytes */
+    return drawn ? seed : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------- a line */

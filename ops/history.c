@@ -141,7 +141,8 @@ struct history *history_new(size_t events_max, uint64_t bytes_max)
     history->bucket_mask = buckets - 1;
     history->first = 1;
     history->bytes_max = bytes_max;
-    (void)getrandom(&history->seed, sizeof history->seed, 0); /* without it look-ups are as right, and may be made slow */
+    bool drawn = getrandom(&history->seed, sizeof history->seed, 0) == (ssize_t)sizeof history->seed;
+    history->seed = drawn ? history->seed : 0; /* without it look-ups are as right, and may be made slow */
     return history;
 }
 
