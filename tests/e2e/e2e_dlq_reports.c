@@ -124,8 +124,10 @@ static void names_that_mean_something_to_nats(void **state)
         for (size_t j = 0; j < IDS; j++) {
             send(scene, topic, ids[j], "x");
         }
+        scene_flush(scene);
+        struct scene_letters so_far = scene_letters_await(scene, LETTER_PARKED, (i + 1) * IDS, SCENE_DLQ_OUT_MS); /* pending, the next of an id would replace it */
+        scene_letters_free(&so_far);
     }
-    scene_flush(scene);
     assert_kept(scene);
     looking_changes_nothing(scene, client);
     scene_dlq_topic(scene, "a.b", topic);
