@@ -12,18 +12,11 @@ struct check {
     struct config_problems *problems;
 };
 
-/* The place of a key, else of the whole. */
-static struct config_place_text place_of(const struct check *check, const char *section, size_t index, const char *path)
-{
-    const struct config_entry *entry = config_node_at(check->config->tree, section, index, path);
-    return config_node_place_text(entry != NULL ? entry->place : check->config->tree->place);
-}
-
 /* Both keys, or neither. */
 static void check_pair(const struct check *check, const char *path, const char *value, const char *other, const char *other_value)
 {
     if (value != NULL && other_value == NULL) {
-        config_problems_error(check->problems, place_of(check, NULL, 0, path).text, "%s: is of no use without %s: give both", path, other);
+        config_problems_error(check->problems, config_node_place_at(check->config->tree, NULL, 0, path).text, "%s: is of no use without %s: give both", path, other);
     }
 }
 
@@ -36,7 +29,7 @@ static void check_nats(const struct check *check)
     check_pair(check, "nats.tls.key_file", config->nats_tls_key_file, "nats.tls.certificate_file", config->nats_tls_certificate_file);
     int ways = (config->nats_user != NULL) + (config->nats_token_file != NULL) + (config->nats_credentials_file != NULL);
     if (ways > 1) {
-        config_problems_error(check->problems, place_of(check, NULL, 0, "nats").text,
+        config_problems_error(check->problems, config_node_place_at(check->config->tree, NULL, 0, "nats").text,
                               "nats: more than one way to log in: keep one of nats.user, nats.token_file and nats.credentials_file");
     }
 }
@@ -55,7 +48,7 @@ static void check_streams(const struct check *check)
     const char *const taken[] = {config->dlq_stream, large, jobs};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (strcmp(config->dlq_parked_stream, taken[i]) == 0) {
-            config_problems_error(check->problems, place_of(check, NULL, 0, "dlq.parked_stream").text,
+            config_problems_error(check->problems, config_node_place_at(check->config->tree, NULL, 0, "dlq.parked_stream").text,
                                   "dlq.parked_stream: %s is the name of another stream of dlq.stream: choose another", taken[i]);
         }
     }
@@ -65,7 +58,7 @@ static void check_nack(const struct check *check, size_t index)
 {
     const struct config *config = check->config;
     const char *match = config->nacks[index].match;
-    struct config_place_text place = place_of(check, "nack", index, "match");
+    struct config_place_text place = config_node_place_at(check->config->tree, "nack", index, "match");
     if (match == NULL) {
         return; /* it has a problem of its own */
     }
@@ -97,7 +90,7 @@ static void check_retry(const struct check *check, size_t index)
     if (retry->backoff_ms > retry->backoff_max_ms) {
         const struct config_entry *backoff = config_node_at(check->config->tree, "targets", index, "retry.backoff");
         config_problems_error(check->problems,
-                              place_of(check, "targets", index, backoff != NULL ? "retry.backoff" : "retry.backoff_max").text,
+                              config_node_place_at(check->config->tree, "targets", index, backoff != NULL ? "retry.backoff" : "retry.backoff_max").text,
                               "targets[%zu].retry.backoff: longer than backoff_max: raise backoff_max, or lower it", index);
     }
 }

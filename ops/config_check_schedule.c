@@ -17,13 +17,6 @@ struct check {
     struct config_problems *problems;
 };
 
-/* The place of a key, else of the whole. */
-static struct config_place_text place_of(const struct check *check, const char *section, size_t index, const char *path)
-{
-    const struct config_entry *entry = config_node_at(check->config->tree, section, index, path);
-    return config_node_place_text(entry != NULL ? entry->place : check->config->tree->place);
-}
-
 static bool same(const char *a, const char *b)
 {
     return a != NULL && b != NULL && strcmp(a, b) == 0;
@@ -62,7 +55,7 @@ static void complain_unknown(const struct check *check, size_t index, const char
     for (size_t i = 0; i < config->dialect_count; i++) {
         nearer(name, config->dialects[i].name, &nearest, &least);
     }
-    config_problems_error(check->problems, place_of(check, "sources", index, "dialects").text,
+    config_problems_error(check->problems, config_node_place_at(check->config->tree, "sources", index, "dialects").text,
                           "sources[%zu].dialects: %s is neither tarry, etf1, karafka, rabbitmq, rocketmq, activemq nor a name under the key "
                           "dialects%s%.60s%s",
                           index, config_value_show(name).text, nearest == NULL ? "" : "; did you mean ", nearest == NULL ? "" : nearest,
@@ -73,7 +66,7 @@ static void check_names(const struct check *check, size_t index)
 {
     const struct config_names *names = &check->config->sources[index].dialects;
     if (names->count > DIALECTS_MAX) {
-        config_problems_error(check->problems, place_of(check, "sources", index, "dialects").text,
+        config_problems_error(check->problems, config_node_place_at(check->config->tree, "sources", index, "dialects").text,
                               "sources[%zu].dialects: %zu of them, %d are the most: remove some, or join your own ones", index, names->count,
                               DIALECTS_MAX);
     }
@@ -83,7 +76,7 @@ static void check_names(const struct check *check, size_t index)
         }
         for (size_t j = 0; j < i; j++) {
             if (same(names->items[i], names->items[j])) {
-                config_problems_error(check->problems, place_of(check, "sources", index, "dialects").text, "sources[%zu].dialects: %s stands in it twice",
+                config_problems_error(check->problems, config_node_place_at(check->config->tree, "sources", index, "dialects").text, "sources[%zu].dialects: %s stands in it twice",
                                       index, config_value_show(names->items[i]).text);
             }
         }
@@ -97,7 +90,7 @@ static void complain_meaning(const struct check *check, size_t index, const stru
     for (size_t i = 0; dialect_meaning_name(i) != NULL; i++) {
         nearer(header->value, dialect_meaning_name(i), &nearest, &least);
     }
-    config_problems_error(check->problems, place_of(check, "dialects", index, "headers").text,
+    config_problems_error(check->problems, config_node_place_at(check->config->tree, "dialects", index, "headers").text,
                           "dialects.%.60s.headers: %s says %s, which is no meaning of a header: %s%s%s", check->config->dialects[index].name,
                           config_value_show(header->name).text, config_value_show(header->value).text,
                           nearest == NULL ? "write for example delay_ms, at, topic or id; docs/configuration.md lists all" : "did you mean ",
@@ -107,7 +100,7 @@ static void complain_meaning(const struct check *check, size_t index, const stru
 static void check_headers(const struct check *check, size_t index)
 {
     const struct config_dialect *dialect = &check->config->dialects[index];
-    struct config_place_text place = place_of(check, "dialects", index, "headers");
+    struct config_place_text place = config_node_place_at(check->config->tree, "dialects", index, "headers");
     if (dialect->headers.count > DIALECT_ENTRIES_MAX) {
         config_problems_error(check->problems, place.text, "dialects.%.60s.headers: %zu headers, %d are the most", dialect->name,
                               dialect->headers.count, DIALECT_ENTRIES_MAX);
@@ -138,7 +131,7 @@ static void check_dialect(const struct check *check, size_t index)
 {
     const struct config *config = check->config;
     const char *name = config->dialects[index].name;
-    struct config_place_text place = place_of(check, NULL, 0, "dialects");
+    struct config_place_text place = config_node_place_at(check->config->tree, NULL, 0, "dialects");
     bool used = false;
     for (size_t i = 0; i < config->source_count; i++) {
         used = used || config_source_speaks(&config->sources[i], name);
@@ -160,14 +153,14 @@ static void check_lateness(const struct check *check, size_t index)
 {
     const struct config_source *source = &check->config->sources[index];
     if (source->late != FIRING_LATE_FIRE && source->max_lateness_ms < 0) {
-        config_problems_error(check->problems, place_of(check, "sources", index, "late").text,
+        config_problems_error(check->problems, config_node_place_at(check->config->tree, "sources", index, "late").text,
                               "sources[%zu].late: how late is too late? Give max_lateness, for example max_lateness: 1h", index);
     } else if (source->late == FIRING_LATE_FIRE && config_node_at(check->config->tree, "sources", index, "max_lateness") != NULL) {
-        config_problems_warning(check->problems, place_of(check, "sources", index, "max_lateness").text,
+        config_problems_warning(check->problems, config_node_place_at(check->config->tree, "sources", index, "max_lateness").text,
                                 "sources[%zu].max_lateness: has no effect with late: fire: add late: letter or late: drop, or remove it", index);
     }
     if (source->spread_ms > source->misfire_after_ms) {
-        config_problems_warning(check->problems, place_of(check, "sources", index, "spread").text,
+        config_problems_warning(check->problems, config_node_place_at(check->config->tree, "sources", index, "spread").text,
                                 "sources[%zu].spread: longer than misfire_after: occurrences that lie closer together than that are spread over each "
                                 "other; raise misfire_after, or lower it",
                                 index);
@@ -201,7 +194,7 @@ static void check_history(const struct check *check)
 {
     const struct config *config = check->config;
     const char *topic = config->history_topic;
-    struct config_place_text place = place_of(check, NULL, 0, "history.topic");
+    struct config_place_text place = config_node_place_at(check->config->tree, NULL, 0, "history.topic");
     for (size_t i = 0; topic != NULL && i < config->source_count; i++) {
         if (same(config->sources[i].topic, topic)) {
             config_problems_error(check->problems, place.text,

@@ -81,3 +81,9 @@ struct config_place_text config_node_place_text(struct config_place place)
     }
     return text;
 }
+
+struct config_place_text config_node_place_at(const struct config_node *root, const char *section, size_t index, const char *path)
+{
+    const struct config_entry *entry = config_node_at(root, section, index, path);
+    return config_node_place_text(entry != NULL ? entry->place : root->place);
+}

@@ -70,4 +70,7 @@ struct config_place_text {
 };
 struct config_place_text config_node_place_text(struct config_place place);
 
+/* The place of the entry that config_node_at finds, else of the whole tree. */
+struct config_place_text config_node_place_at(const struct config_node *root, const char *section, size_t index, const char *path);
+
 #endif

@@ -372,21 +372,9 @@ static void controls_over_restarts(const struct scene_options *options)
 
 /* -------------------------------------------------------------------------------------------------- the list */
 
-#define BOTH(name, call)                                                                                                                         \
-    static void name##_at_least_once(void **state)                                                                                               \
-    {                                                                                                                                            \
-        (void)state;                                                                                                                             \
-        call(&at_least_once);                                                                                                                    \
-    }                                                                                                                                            \
-    static void name##_exactly_once(void **state)                                                                                                \
-    {                                                                                                                                            \
-        (void)state;                                                                                                                             \
-        call(&exactly_once);                                                                                                                     \
-    }
-
-BOTH(race, cancel_when_due)
-BOTH(bulk, all_cancelled)
-BOTH(over, controls_over_restarts)
+SCENE_SCHEDULES_BOTH(race, cancel_when_due)
+SCENE_SCHEDULES_BOTH(bulk, all_cancelled)
+SCENE_SCHEDULES_BOTH(over, controls_over_restarts)
 
 #define WITH(test) cmocka_unit_test_teardown(test, scene_teardown)
 

@@ -307,21 +307,9 @@ static void a_second_comes_twice(void **state)
 
 /* -------------------------------------------------------------------------------------------------- the list */
 
-#define BOTH(name, call)                                                                                                                         \
-    static void name##_at_least_once(void **state)                                                                                               \
-    {                                                                                                                                            \
-        (void)state;                                                                                                                             \
-        call(&at_least_once);                                                                                                                    \
-    }                                                                                                                                            \
-    static void name##_exactly_once(void **state)                                                                                                \
-    {                                                                                                                                            \
-        (void)state;                                                                                                                             \
-        call(&exactly_once);                                                                                                                     \
-    }
-
-BOTH(back, an_hour_back)
-BOTH(forward, an_hour_and_a_day_forward)
-BOTH(year, a_year_while_down)
+SCENE_SCHEDULES_BOTH(back, an_hour_back)
+SCENE_SCHEDULES_BOTH(forward, an_hour_and_a_day_forward)
+SCENE_SCHEDULES_BOTH(year, a_year_while_down)
 
 #define WITH(test) cmocka_unit_test_teardown(test, scene_teardown)
 

@@ -29,6 +29,13 @@ int core_case_setup(void **state)
     return 0;
 }
 
+int core_case_setup_exactly(void **state)
+{
+    int result = core_case_setup(state);
+    ((struct core_case *)*state)->options.exactly_once = true;
+    return result;
+}
+
 int core_case_teardown(void **state)
 {
     struct core_case *test = *state;

@@ -15,6 +15,8 @@
 #define CORE_CASE_ROW_BYTES 10
 #define CORE_CASE_ID(number) ((struct record_id){1, (number)})
 #define CORE_CASE_TEST(function) cmocka_unit_test_setup_teardown(function, core_case_setup, core_case_teardown)
+#define CORE_CASE_BOTH(function) /* in both modes of delivery */                                                       \
+    CORE_CASE_TEST(function), {#function " (exactly once)", function, core_case_setup_exactly, core_case_teardown, NULL}
 
 struct core_case_row {
     struct bucket_id bucket;
@@ -53,6 +55,7 @@ struct core_case {
 };
 
 int core_case_setup(void **state);
+int core_case_setup_exactly(void **state); /* with exactly_once */
 int core_case_teardown(void **state);
 
 /* Makes the core with this many lanes and gains slot 0: everything below catch_up_to is to be read first. What stands in `rows` is its checkpoint. */

@@ -15,6 +15,19 @@
 #define SCENE_SCHEDULES_HISTORY_OUT "@-history"
 #define SCENE_SCHEDULES_HISTORY "history: {topic: \"@-history\"}\n"
 
+/* Tests of one function in both modes of delivery: NAME_at_least_once and NAME_exactly_once, with the options of those names. */
+#define SCENE_SCHEDULES_BOTH(name, call)                                                                                                         \
+    static void name##_at_least_once(void **state)                                                                                               \
+    {                                                                                                                                            \
+        (void)state;                                                                                                                             \
+        call(&at_least_once);                                                                                                                    \
+    }                                                                                                                                            \
+    static void name##_exactly_once(void **state)                                                                                                \
+    {                                                                                                                                            \
+        (void)state;                                                                                                                             \
+        call(&exactly_once);                                                                                                                     \
+    }
+
 /* Settings of an input topic that takes timestamps of a clock that is ahead: brokers take an hour of that by default. */
 extern const char *const scene_schedules_any_timestamp[];
 

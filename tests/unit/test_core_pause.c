@@ -9,16 +9,6 @@
 #include "tests/support/core_case.h"
 
 #define DAY CORE_CASE_DAY_MS
-#define BOTH(function)                                                                                                 \
-    {#function, function, core_case_setup, core_case_teardown, NULL},                                                  \
-    {#function " (exactly once)", function, setup_exactly, core_case_teardown, NULL}
-
-static int setup_exactly(void **state)
-{
-    int result = core_case_setup(state);
-    ((struct core_case *)*state)->options.exactly_once = true;
-    return result;
-}
 
 static void pause(struct core_case *test, lane_index lane, bool paused)
 {
@@ -262,16 +252,16 @@ static void test_leaving_commits_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_nothing_is_taken),
-        BOTH(test_nothing_goes_again),
-        BOTH(test_the_frontier_keeps_it),
-        BOTH(test_a_failed_commit_says_it_again),
-        BOTH(test_checkpoints_say_what_is_committed),
-        BOTH(test_it_is_gained),
-        BOTH(test_its_cut_goes_on),
-        BOTH(test_it_adopts_when_it_is_clear),
-        BOTH(test_a_lane_without_records),
-        BOTH(test_leaving_commits_it),
+        CORE_CASE_BOTH(test_nothing_is_taken),
+        CORE_CASE_BOTH(test_nothing_goes_again),
+        CORE_CASE_BOTH(test_the_frontier_keeps_it),
+        CORE_CASE_BOTH(test_a_failed_commit_says_it_again),
+        CORE_CASE_BOTH(test_checkpoints_say_what_is_committed),
+        CORE_CASE_BOTH(test_it_is_gained),
+        CORE_CASE_BOTH(test_its_cut_goes_on),
+        CORE_CASE_BOTH(test_it_adopts_when_it_is_clear),
+        CORE_CASE_BOTH(test_a_lane_without_records),
+        CORE_CASE_BOTH(test_leaving_commits_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,16 +8,6 @@
 
 #include "tests/support/core_case.h"
 
-#define BOTH(function)                                                                                                 \
-    {#function, function, core_case_setup, core_case_teardown, NULL},                                                  \
-    {#function " (exactly once)", function, setup_exactly, core_case_teardown, NULL}
-
-static int setup_exactly(void **state)
-{
-    int result = core_case_setup(state);
-    ((struct core_case *)*state)->options.exactly_once = true;
-    return result;
-}
 
 static void rate(struct core_case *test, lane_index lane, uint32_t per_s)
 {
@@ -225,16 +215,16 @@ static void test_it_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_a_burst_and_then_the_rate),
-        BOTH(test_a_slow_one),
-        BOTH(test_it_is_exact_in_the_long_run),
-        BOTH(test_a_great_one),
-        BOTH(test_nothing_due_wakes_nobody),
-        BOTH(test_due_before_the_token),
-        BOTH(test_retries_count),
-        BOTH(test_lanes_apart),
-        BOTH(test_slots_together),
-        BOTH(test_it_changes),
+        CORE_CASE_BOTH(test_a_burst_and_then_the_rate),
+        CORE_CASE_BOTH(test_a_slow_one),
+        CORE_CASE_BOTH(test_it_is_exact_in_the_long_run),
+        CORE_CASE_BOTH(test_a_great_one),
+        CORE_CASE_BOTH(test_nothing_due_wakes_nobody),
+        CORE_CASE_BOTH(test_due_before_the_token),
+        CORE_CASE_BOTH(test_retries_count),
+        CORE_CASE_BOTH(test_lanes_apart),
+        CORE_CASE_BOTH(test_slots_together),
+        CORE_CASE_BOTH(test_it_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

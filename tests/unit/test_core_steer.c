@@ -11,16 +11,6 @@
 #define DAY CORE_CASE_DAY_MS
 #define A CORE_CASE_ID(1)
 #define B CORE_CASE_ID(2)
-#define BOTH(function)                                                                                                 \
-    {#function, function, core_case_setup, core_case_teardown, NULL},                                                  \
-    {#function " (exactly once)", function, setup_exactly, core_case_teardown, NULL}
-
-static int setup_exactly(void **state)
-{
-    int result = core_case_setup(state);
-    ((struct core_case *)*state)->options.exactly_once = true;
-    return result;
-}
 
 static void steer(struct core_case *test, uint64_t token, struct record_id id, enum steer_verb verb, int64_t due_ms)
 {
@@ -511,27 +501,27 @@ static void test_it_is_not_starved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_it_moves),
-        BOTH(test_it_pauses),
-        BOTH(test_its_row_is_erased),
-        BOTH(test_what_is_not_there),
-        BOTH(test_what_is_under_way_is_too_late),
-        BOTH(test_what_has_failed_may_be_steered),
+        CORE_CASE_BOTH(test_it_moves),
+        CORE_CASE_BOTH(test_it_pauses),
+        CORE_CASE_BOTH(test_its_row_is_erased),
+        CORE_CASE_BOTH(test_what_is_not_there),
+        CORE_CASE_BOTH(test_what_is_under_way_is_too_late),
+        CORE_CASE_BOTH(test_what_has_failed_may_be_steered),
         CORE_CASE_TEST(test_what_is_postponed_may_be_steered),
         CORE_CASE_TEST(test_what_goes_on_is_moving),
-        BOTH(test_many_go_together_and_not_too_many),
-        BOTH(test_one_that_cannot_be_written),
-        BOTH(test_stopped_ones),
-        BOTH(test_leaving_waits_for_its_end),
-        BOTH(test_leaving_tries_nothing_again),
-        BOTH(test_lost_in_the_same_step),
-        BOTH(test_before_it_has_caught_up),
-        BOTH(test_what_is_undecided),
-        BOTH(test_moved_by_the_next_owner),
-        BOTH(test_again_before_it_is_read_back),
+        CORE_CASE_BOTH(test_many_go_together_and_not_too_many),
+        CORE_CASE_BOTH(test_one_that_cannot_be_written),
+        CORE_CASE_BOTH(test_stopped_ones),
+        CORE_CASE_BOTH(test_leaving_waits_for_its_end),
+        CORE_CASE_BOTH(test_leaving_tries_nothing_again),
+        CORE_CASE_BOTH(test_lost_in_the_same_step),
+        CORE_CASE_BOTH(test_before_it_has_caught_up),
+        CORE_CASE_BOTH(test_what_is_undecided),
+        CORE_CASE_BOTH(test_moved_by_the_next_owner),
+        CORE_CASE_BOTH(test_again_before_it_is_read_back),
         CORE_CASE_TEST(test_it_waits_for_the_commit_under_way),
-        BOTH(test_the_frontier_says_that_it_moves),
-        BOTH(test_what_moves_is_waited_for_after_a_takeover),
+        CORE_CASE_BOTH(test_the_frontier_says_that_it_moves),
+        CORE_CASE_BOTH(test_what_moves_is_waited_for_after_a_takeover),
         CORE_CASE_TEST(test_it_is_not_starved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
