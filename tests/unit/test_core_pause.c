@@ -132,6 +132,27 @@ static void test_a_failed_commit_says_it_again(void **state)
     assert_true(entry(said(test), 0)->paused);
 }
 
+/* The commit that said it failed, and may come yet: although F is again what was acknowledged, a newer one says so (R9). */
+static void test_taken_back_after_a_failed_commit(void **state)
+{
+    struct core_case *test = *state;
+    core_case_begin(test, 1, 0);
+    core_case_wait(test, 1000);
+    answer(test);
+    pause(test, 0, true);
+    core_case_wait(test, 300);
+    assert_true(entry(said(test), 0)->paused);
+    core_case_input(test, INPUT_COMMIT_DONE)->as.commit = COMMIT_FAILED;
+    pause(test, 0, false);
+    core_case_step(test);
+    core_case_wait(test, 300);
+    assert_non_null(said(test));
+    assert_null(entry(said(test), 0));
+    answer(test);
+    core_case_wait(test, 300);
+    assert_null(said(test)); /* it is known now */
+}
+
 /* A checkpoint says what is committed, and not what is wanted. */
 static void test_checkpoints_say_what_is_committed(void **state)
 {
@@ -256,6 +277,7 @@ int main(void)
         CORE_CASE_BOTH(test_nothing_goes_again),
         CORE_CASE_BOTH(test_the_frontier_keeps_it),
         CORE_CASE_BOTH(test_a_failed_commit_says_it_again),
+        CORE_CASE_TEST(test_taken_back_after_a_failed_commit), /* a transaction that was aborted is surely not there */
         CORE_CASE_BOTH(test_checkpoints_say_what_is_committed),
         CORE_CASE_BOTH(test_it_is_gained),
         CORE_CASE_BOTH(test_its_cut_goes_on),
