@@ -140,9 +140,11 @@ bool reader_open(struct link *link, const char *stream, const char *filter, uint
     return open_at(link, stream, filter, from, -1, reader, error);
 }
 
+/* Whole seconds: nats.c 3.4.1 writes a fraction without the zeros that it begins with, and 12.016 s is 12.16 s to the server, which leaves out what is between. */
 bool reader_open_since(struct link *link, const char *stream, const char *filter, int64_t since_ms, struct reader **reader, struct error *error)
 {
-    return open_at(link, stream, filter, 0, since_ms > 0 ? since_ms : -1, reader, error);
+    int64_t second_ms = since_ms - since_ms % 1000;
+    return open_at(link, stream, filter, 0, second_ms > 0 ? second_ms : -1, reader, error);
 }
 
 /* Tells the server, without waiting for its answer: what does not arrive expires. */

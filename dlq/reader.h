@@ -25,7 +25,7 @@ struct reader_message {
 /* Opens at the first message of sequence >= from, of subjects matching `filter` (NULL: all). ERROR_NOT_FOUND: no such stream; ERROR_UNAVAILABLE. */
 bool reader_open(struct link *link, const char *stream, const char *filter, uint64_t from, struct reader **reader, struct error *error);
 
-/* The same from the first message that was stored at since_ms or later, by the server's clock. */
+/* The same from the first message that was stored in the second of since_ms or later, by the server's clock. */
 bool reader_open_since(struct link *link, const char *stream, const char *filter, int64_t since_ms, struct reader **reader, struct error *error);
 
 enum reader_result {

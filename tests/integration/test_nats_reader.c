@@ -181,19 +181,32 @@ static void test_what_is_read_is_what_was_written(void **state)
     assert_int_equal(error.code, ERROR_NOT_FOUND);
 }
 
+static int64_t stored_ms(const struct scene *scene, uint64_t sequence)
+{
+    struct reader_one *one = NULL;
+    struct error error;
+    assert_true(reader_take(scene->link, STREAM, sequence, WAIT_MS, &one, &error));
+    int64_t ms = reader_one_message(one)->stored_ms;
+    reader_one_free(one);
+    return ms;
+}
+
+static bool second_is_over(void *ms)
+{
+    return await_wall_ms() / 1000 > *(const int64_t *)ms / 1000;
+}
+
+/* The last is stored when a second has just begun: nats.c writes such a time wrongly (reader_open_since). */
 static void test_since(void **state)
 {
     struct scene *scene = *state;
     struct reader_message message;
     struct error error;
     assert_int_equal(nats_letters_post(scene->mailer, 0, 10, 100, WAIT_MS, NULL), 10);
-    await_pause_ms(20); /* so that the next is of another millisecond */
+    int64_t tenth_ms = stored_ms(scene, scene->first + 9);
+    assert_true(await_condition(second_is_over, &tenth_ms, WAIT_MS));
     assert_int_equal(nats_letters_post(scene->mailer, 10, 1, 100, WAIT_MS, NULL), 1);
-    struct reader_one *one = NULL;
-    assert_true(reader_take(scene->link, STREAM, scene->first + 10, WAIT_MS, &one, &error));
-    int64_t since_ms = reader_one_message(one)->stored_ms;
-    reader_one_free(one);
-    struct reader *reader = open_since(scene, since_ms);
+    struct reader *reader = open_since(scene, stored_ms(scene, scene->first + 10));
     assert_int_equal(reader_next(reader, 0, &message, &error), READER_MESSAGE);
     assert_int_equal(message.sequence, scene->first + 10);
     assert_int_equal(reader_next(reader, 0, &message, &error), READER_NOTHING);
@@ -214,7 +227,7 @@ static void test_poll_does_not_wait(void **state)
     for (int i = 0; i < 20; i++) {
         assert_int_equal(reader_poll(reader, 0, &message, &error), READER_NOTHING);
     }
-    assert_true(await_mono_ms() - start_ms < 1500);
+    assert_true(await_mono_ms() - start_ms < 10000); /* each would wait 2 s for the end of its request */
     assert_int_equal(nats_letters_post(scene->mailer, 0, 1, 100, WAIT_MS, NULL), 1);
     assert_int_equal(reader_poll(reader, WAIT_MS, &message, &error), READER_MESSAGE);
     assert_int_equal(message.sequence, scene->first);
