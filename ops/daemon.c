@@ -38,15 +38,6 @@ void daemon_fail(struct daemon *daemon, const struct error *error)
     }
 }
 
-bool daemon_may_tell(const struct daemon *daemon, int64_t *told_ms)
-{
-    if (*told_ms != 0 && daemon->now.mono.ms - *told_ms < DAEMON_TOLD_MS) {
-        return false;
-    }
-    *told_ms = daemon->now.mono.ms;
-    return true;
-}
-
 static void begin_stop(struct daemon *daemon)
 {
     if (daemon->stopping) {
@@ -115,6 +106,7 @@ static int64_t sleep_ms(const struct daemon *daemon)
     until = earlier(until, daemon_transaction_deadline(daemon));
     until = earlier(until, daemon_outcomes_deadline(daemon));
     until = earlier(until, daemon_steering_deadline(daemon));
+    until = earlier(until, daemon_log_deadline(daemon));
     if (daemon->trouble[0] != '\0') {
         until = earlier(until, daemon->probe_at_ms);
     }
@@ -162,6 +154,7 @@ static void keep_service_manager_informed(struct daemon *daemon)
         notify_ready(daemon->notify);
         log_write(LOG_LEVEL_INFO, "ready", NULL, 0, "ready: all partitions given to this instance are read up to date");
     }
+    daemon_log_tell(daemon, false);
     if (daemon->options.log != NULL && daemon->now.mono.ms >= log_output_deadline(daemon->options.log).ms) {
         log_output_tick(daemon->options.log);
     }
@@ -230,6 +223,7 @@ bool daemon_run(const struct daemon_options *options, struct error *error)
     if (ready && daemon->failed) {
         *error = daemon->failure;
     }
+    daemon_log_tell(daemon, true);
     if (done) {
         log_write(LOG_LEVEL_INFO, "stopped", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)), "stopped");
     }

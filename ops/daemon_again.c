@@ -259,7 +259,7 @@ void daemon_again_report(struct daemon *daemon, const struct sink_report *report
     const struct partition *partition = partitions_at(&daemon->partitions, copy->slot);
     char text[SINK_ERROR_MAX + 128];
     snprintf(text, sizeof(text), "it cannot be written to the end of its own partition again, so nothing follows it: %s", report->error);
-    log_write(LOG_LEVEL_WARNING, "not_reappended", LOG_FIELDS(LOG_TEXT("error", report->error)), "%s", text);
+    daemon_log_not_reappended(daemon, partition, text);
     if (partition != NULL && partition->gained && partition->epoch == copy->epoch) {
         daemon_again_fault(daemon, partition, copy->lane, copy->sequence, LETTER_REASON_NOT_REAPPENDED, text);
     }

@@ -118,7 +118,7 @@ static void commit(struct daemon *daemon, const struct partition *partition, con
     struct error error;
     if (daemon_commands_text(daemon, partition, frontier, text) && !source_commit(daemon->source, partition->topic, partition->number, frontier->committed_offset, text,
                               partition->epoch, &error)) {
-        log_write(LOG_LEVEL_WARNING, "commit_failed", LOG_FIELDS(LOG_TEXT("topic", partition->topic)), "%s", error.text);
+        daemon_log_commit_failed(daemon, partition, error.text);
         metrics_add(daemon->metrics, METRIC_COMMITS, METRICS_RESULT_FAILED, 0, 1);
         daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit = COMMIT_FAILED;
     }
@@ -162,8 +162,7 @@ void daemon_commands_written(struct daemon *daemon)
         return;
     }
     if (!result->written) {
-        log_write(LOG_LEVEL_ERROR, "store_full", NULL, 0,
-                  "%s. Reading pauses when memory.unwritten is used up; deliveries go on; nothing is lost", result->error.text);
+        daemon_log_store_full(daemon, result->error.text);
     } else {
         daemon->written_at_ms = daemon->now.mono.ms;
     }

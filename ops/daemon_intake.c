@@ -20,14 +20,6 @@ static struct partition *find_partition(struct daemon *daemon, const struct sour
     return last;
 }
 
-static void log_refusal(const struct partition *partition, const struct record *record, const struct refusal *refusal)
-{
-    log_write(LOG_LEVEL_WARNING, "record_refused",
-              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number),
-                         LOG_NUMBER("offset", record->offset), LOG_TEXT("reason", refusal_name(refusal->reason))),
-              "%s", refusal->text);
-}
-
 /* Where a record belongs that says what it wants: its lane, and when it is looked at there. */
 static void place(const struct record *record, const struct decoded *decoded, struct input_record *taken)
 {
@@ -65,7 +57,7 @@ static void identify(struct daemon *daemon, struct partition *partition, const s
 
 static void refuse(struct daemon *daemon, const struct partition *partition, const struct record *record, const struct refusal *refusal)
 {
-    log_refusal(partition, record, refusal);
+    daemon_log_refused(daemon, partition, record, refusal);
     metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal->reason), 1);
 }
 
@@ -260,18 +252,6 @@ bool daemon_intake(struct daemon *daemon)
     return true;
 }
 
-/* An outage fails every record of a lane: it is told once in a while. A record's own fault is told for each. */
-static void log_failure(struct daemon *daemon, const struct in_flight_item *item, const struct sink_report *report)
-{
-    if (report->failure != DELIVERY_FAULT && !daemon_may_tell(daemon, &daemon->failure_told_ms[item->lane])) {
-        return;
-    }
-    log_write(LOG_LEVEL_WARNING, "delivery_failed",
-              LOG_FIELDS(LOG_TEXT("target", daemon->lanes.names[item->lane]), LOG_TEXT("error", report->error)), "%s",
-              report->failure == DELIVERY_FAULT ? "a record cannot be delivered: it becomes a dead letter"
-                                                : "a delivery failed: its lane waits and tries again");
-}
-
 static void settle(struct daemon *daemon, struct in_flight_item *item, const struct sink_report *report)
 {
     if (item->told != NULL) {
@@ -299,7 +279,7 @@ static void take_report(struct daemon *daemon, const struct sink_report *report)
     } else {
         metrics_add(daemon->metrics, METRIC_DELIVERY_FAILURES, item->lane, (size_t)report->failure, 1);
         if (report->failure != DELIVERY_UNDONE) { /* its transaction says why */
-            log_failure(daemon, item, report);
+            daemon_log_failure(daemon, item->lane, report);
         }
         if (report->failure != DELIVERY_UNDONE) { /* thousands of neighbours must not push the culprit's words out */
             in_flight_note(&daemon->in_flight, item, report->reason, report->error);

@@ -202,14 +202,7 @@ static bool put(struct daemon *daemon, const struct partition *partition, struct
     if (!outbox_put(daemon->letters.outbox, &letter, state, item)) {
         return false;
     }
-    if (daemon_may_tell(daemon, &daemon->letters.told_ms[letter.reason])) {
-        char target[256]; /* of a topic's name; "" when it names none */
-        (void)text_printable(letter.target, target, sizeof(target));
-        log_write(LOG_LEVEL_WARNING, "dead_letter",
-                  LOG_FIELDS(LOG_TEXT("reason", letter_reason_name(letter.reason)), LOG_TEXT("id", letter.id), LOG_TEXT("topic", partition->topic),
-                             LOG_NUMBER("partition", letter.origin.partition), LOG_NUMBER("offset", letter.origin.offset), LOG_TEXT("target", target)),
-                  "a record becomes a dead letter: %s", error);
-    }
+    daemon_log_letter(daemon, partition, &letter, row, error);
     return true;
 }
 
@@ -302,10 +295,7 @@ static void not_kept(struct daemon *daemon, const struct outbox_report *report)
 {
     metrics_add(daemon->metrics, METRIC_LETTER_FAILURES, failure_label(report->result), 0, 1);
     daemon->spoilt = daemon->spoilt || daemon_transaction_exact(daemon);
-    if (daemon_may_tell(daemon, &daemon->letters.failed_told_ms)) {
-        log_write(LOG_LEVEL_WARNING, "dead_letter_not_kept", LOG_FIELDS(LOG_TEXT("error", report->error)),
-                  "JetStream did not take a dead letter: its record is tried again in %" PRId64 " ms", daemon->config->dlq_retry_later_ms);
-    }
+    daemon_log_not_kept(daemon, report->error);
 }
 
 static void take_report(struct daemon *daemon, const struct outbox_report *report)

@@ -86,9 +86,7 @@ static bool load_row(struct daemon *daemon, const struct partition *partition, c
     struct refusal refusal;
     int64_t root = row->root >= 0 ? row->root : offset;
     if (!load(daemon, &row->decoded.recurrence, recurrence, &refusal)) {
-        log_write(LOG_LEVEL_ERROR, "schedule_unreadable",
-                  LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number), LOG_NUMBER("offset", root)), "%s",
-                  refusal.text);
+        daemon_log_unreadable(daemon, partition, row, root, refusal.text);
         return false;
     }
     recurrence->offset_ms = decode_spread_offset_ms(&daemon->sources[partition->source_index].rules, row->decoded.id, partition->number, root);

@@ -292,6 +292,7 @@ void daemon_setup_teardown(struct daemon *daemon)
     }
     free(daemon->scans);
     free(daemon->sources);
+    daemon_log_free(daemon);
     free(daemon->patterns);
     free(daemon->known_targets);
     free(daemon->inputs);

@@ -11,6 +11,7 @@
 #include "ops/arena.h"
 #include "ops/clock.h"
 #include "ops/daemon.h"
+#include "ops/daemon_log.h"
 #include "ops/dialects.h"
 #include "ops/health.h"
 #include "ops/history.h"
@@ -32,7 +33,6 @@
 #include "scheduler/recurrence.h"
 
 #define DAEMON_PROBE_MS 1000
-#define DAEMON_TOLD_MS 5000 /* what fails again and again is told so often */
 
 /* A bucket scan that was carried out, until its rows were stepped. */
 struct daemon_scan {
@@ -83,8 +83,6 @@ struct daemon_letters {
     bool told_down;     /* the log's last word was that JetStream takes no letters */
     struct outbox_status status; /* as of status_at_ms, monotonic */
     int64_t status_at_ms;
-    int64_t told_ms[LETTER_REASONS]; /* when a letter of that reason was last told of, monotonic; 0: never */
-    int64_t failed_told_ms;          /* when one that was not kept was */
 };
 
 /* A record that was written again into the transaction that is open or ending. Its number in the list, from 1 on, is the sink's token. */
@@ -155,6 +153,7 @@ struct daemon {
     struct http *http;
     struct notify *notify;
     struct metrics *metrics;
+    struct daemon_log log;
 
     struct lanes lanes;
     struct target_pattern *patterns;
@@ -202,7 +201,6 @@ struct daemon {
     struct daemon_copies copies; /* of the open or ending transaction */
     struct sink_transaction_result result; /* of the one that has ended, while end_at_ms counts */
     int64_t end_at_ms;    /* when to ask (again) where its copies end, monotonic; TIME_NEVER: nothing to ask. Those that are known are not asked for again */
-    int64_t abort_told_ms; /* when an abort was last told of, monotonic; 0: never */
 
     char cluster[METADATA_CLUSTER_MAX];
     bool connected;
@@ -210,7 +208,6 @@ struct daemon {
     char trouble[256];
     int64_t open_at_ms;  /* no look-up of a partition before, monotonic: a failed one held the owner up */
     int64_t probe_at_ms; /* while there is trouble: when to ask whether it is over, monotonic */
-    int64_t failure_told_ms[LANES_MAX]; /* when a failing lane was last told of, monotonic; 0: never */
     bool sink_full;
     bool store_reading;      /* a read snapshot is open in this turn */
     bool stopping;
@@ -232,9 +229,6 @@ struct input *daemon_input(struct daemon *daemon, enum input_kind kind, const st
 
 /* Ends the loop after this turn with this error. The first one counts. */
 void daemon_fail(struct daemon *daemon, const struct error *error);
-
-/* What fails again and again is told once in DAEMON_TOLD_MS: true, and *told_ms (monotonic, 0: never told) is now, when it is to be told. */
-bool daemon_may_tell(const struct daemon *daemon, int64_t *told_ms);
 
 /* daemon_setup.c */
 bool daemon_setup(struct daemon *daemon, struct error *error);

@@ -21,8 +21,8 @@ bool daemon_transaction_settled(struct daemon *daemon)
         return true;
     }
     const char *trouble = sink_transaction_trouble(daemon->sink);
-    if (trouble[0] != '\0' && daemon_may_tell(daemon, &daemon->abort_told_ms)) {
-        log_write(LOG_LEVEL_WARNING, "transactions_wait", NULL, 0, "%s", trouble);
+    if (trouble[0] != '\0') {
+        daemon_log_transactions_wait(daemon, trouble);
     }
     return false;
 }
@@ -45,7 +45,7 @@ static void refuse(struct daemon *daemon, const struct command_transaction *comm
         daemon_fail(daemon, &error);
     }
     if (trouble[0] != '\0') {
-        log_write(LOG_LEVEL_WARNING, "copies_wait", NULL, 0, "nothing is copied forward, and what JetStream takes no letter of is not tried later but waits: %s", trouble);
+        daemon_log_copies_wait(daemon, trouble);
     }
     daemon->spoilt = false;
     daemon->copies.end_count = 0;
@@ -117,9 +117,8 @@ static void settle(struct daemon *daemon, bool committed)
 
 static void tell(struct daemon *daemon, const struct sink_transaction_result *result)
 {
-    if (!result->committed && result->error[0] != '\0' && daemon_may_tell(daemon, &daemon->abort_told_ms)) {
-        log_write(LOG_LEVEL_WARNING, "transaction_aborted", LOG_FIELDS(LOG_TEXT("error", result->error)),
-                  "a transaction was aborted: nothing of it is visible to read_committed consumers, and all of it goes again");
+    if (!result->committed && result->error[0] != '\0') {
+        daemon_log_aborted(daemon, result->error);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "ops/clock.h"
+#include "ops/log_record.h"
 #include "ops/redelivery_state.h"
 
 #define REPORTS 64
@@ -162,10 +163,15 @@ static void say_parked(const struct redelivery_flight *flight)
     const struct letter *letter = &flight->letter;
     char target[REDELIVERY_TOPIC_SIZE];
     snprintf(target, sizeof target, "%.*s", (int)letter->target.length, letter->target.data == NULL ? "" : (const char *)letter->target.data);
-    log_write(LOG_LEVEL_INFO, "letter_parked",
-              LOG_FIELDS(LOG_TEXT("id", letter->id), LOG_TEXT("target", target), LOG_TEXT("reason", letter_reason_name(letter->reason)),
-                         LOG_NUMBER("attempt", letter->attempt)),
-              "letter %s is parked: %.*s", letter->id, (int)letter->error.length, letter->error.data == NULL ? "" : (const char *)letter->error.data);
+    struct log_record line;
+    log_record_letter(&line, letter);
+    log_record_add(&line, LOG_TEXT("target", target));
+    log_record_add(&line, LOG_TEXT("reason", letter_reason_name(letter->reason)));
+    log_record_add(&line, LOG_NUMBER("attempt", letter->attempt));
+    log_record_end(&line);
+    log_write(LOG_LEVEL_INFO, "letter_parked", line.fields, line.count,
+              "letter %s is parked, and waits for a person (`tarry dlq list`): %.*s", letter->id, (int)letter->error.length,
+              letter->error.data == NULL ? "" : (const char *)letter->error.data);
 }
 
 /* JetStream has what comes next: the message itself is done with. */
@@ -201,8 +207,11 @@ static void take_not_kept(struct redelivery *redelivery, struct redelivery_fligh
 {
     bool refused = item->result == MAILER_REFUSED;
     int64_t later_ms = clock_wall().ms + (refused ? REFUSED_MS : REDELIVERY_HOLD_MS);
-    log_write(refused ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "letter_not_kept", LOG_FIELDS(LOG_TEXT("id", flight->letter.id)),
-              "JetStream does not take what follows letter %s, which stays and is tried again: %s", flight->letter.id, item->error);
+    struct log_record line;
+    log_record_letter(&line, &flight->letter);
+    log_record_end(&line);
+    log_write(refused ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "letter_not_kept", line.fields, line.count,
+              "JetStream does not take what follows letter %s, which stays where it is and is tried again: %s", flight->letter.id, item->error);
     flight->sent = false;
     flight->post_at_ms = later_ms;
     if (too_many_stand(redelivery)) {
@@ -280,8 +289,8 @@ static void forget_parts(struct redelivery *redelivery, const struct apart *apar
     for (size_t i = 0; i < apart->count; i++) {
         struct error error;
         if (!mailer_forget_large(redelivery->mailer, apart->ids[i], &error)) {
-            log_write(LOG_LEVEL_WARNING, "letter_parts_left", LOG_FIELDS(LOG_TEXT("id", apart->ids[i])),
-                      "the parts of letter %s, which is delivered, could not be removed: %s", apart->ids[i], error.text);
+            log_write(LOG_LEVEL_WARNING, "letter_parts_left", LOG_FIELDS(LOG_TEXT("letter", apart->ids[i])),
+                      "the parts of letter %s, which is delivered, could not be removed, and take up room in the stream until they are: %s", apart->ids[i], error.text);
         }
     }
 }

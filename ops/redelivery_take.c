@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "dlq/failure_headers.h"
 #include "ops/clock.h"
+#include "ops/log_record.h"
 #include "ops/nack_reader.h"
 #include "ops/redelivery_state.h"
 
@@ -132,7 +133,10 @@ static void load(struct redelivery *redelivery, struct redelivery_flight *flight
     } else if (why.code == ERROR_NOT_FOUND || why.code == ERROR_CORRUPT) {
         park_because(flight, LETTER_REASON_UNDELIVERABLE, why.text);
     } else {
-        log_write(LOG_LEVEL_WARNING, "letter_not_loaded", LOG_FIELDS(LOG_TEXT("id", flight->letter.id)),
+        struct log_record line;
+        log_record_letter(&line, &flight->letter);
+        log_record_end(&line);
+        log_write(LOG_LEVEL_WARNING, "letter_not_loaded", line.fields, line.count,
                   "the record of letter %s stands apart and cannot be read now; it is tried again: %s", flight->letter.id, why.text);
         again(flight, clock_wall().ms + REDELIVERY_HOLD_MS);
     }
