@@ -4,6 +4,7 @@
 #include "ops/config.h"
 #include "ops/config_apply.h"
 #include "ops/config_check.h"
+#include "ops/config_credential.h"
 #include "ops/config_file.h"
 #include "ops/config_kafka.h"
 #include "ops/config_override.h"
@@ -70,6 +71,7 @@ fill(const struct config_request *request, struct config *config, bool open_to_a
 {
     config_override_environment(config->tree, request->environment, &config->arena, problems);
     config_override_settings(config->tree, request->settings, request->setting_count, &config->arena, problems);
+    config_credential_resolve(config->tree, request->environment, &config->arena, problems);
     config_apply(config->tree, config, problems);
     (void)config_value_address(config->http_listen, &config->http_address, NULL); /* was checked when it was applied */
     config_kafka_resolve(config, &request->hooks, problems);

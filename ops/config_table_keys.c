@@ -86,7 +86,8 @@ static const struct config_key KEYS[] = {
                 "record that fails meanwhile is tried again later (dlq.retry_later)."},
     {.path = "nats.user", TOP(nats_user), .type = CONFIG_TYPE_TEXT, .most = 256, .meaning = "User of NATS, with nats.password_file."},
     {.path = "nats.password_file", TOP(nats_password_file), .type = CONFIG_TYPE_PATH, .most = 3072,
-     .meaning = "File that holds the password of nats.user; the line end is not part of it."},
+     .meaning = "File that holds the password of nats.user; the line end is not part of it. `credential:NAME`, here and in all other keys that end in _file: "
+                "the service manager's credential of that name (systemd's LoadCredential=), below $CREDENTIALS_DIRECTORY."},
     {.path = "nats.token_file", TOP(nats_token_file), .type = CONFIG_TYPE_PATH, .most = 3072,
      .meaning = "File that holds a token of NATS; the line end is not part of it."},
     {.path = "nats.credentials_file", TOP(nats_credentials_file), .type = CONFIG_TYPE_PATH, .most = 3072,
@@ -134,7 +135,7 @@ static const struct config_key KEYS[] = {
      .meaning = "Address of the HTTP server (health, metrics, API), as host:port; port 0 takes any free one. Beyond "
                 "loopback http.token_file is needed."},
     {.path = "http.token_file", TOP(http_token_file), .type = CONFIG_TYPE_PATH, .most = 3072, .reloadable = true,
-     .meaning = "File that holds the token that clients must send; the line end is not part of it."},
+     .meaning = "File that holds the token that clients must send; the line end is not part of it. Or `credential:NAME`: see nats.password_file."},
     {.path = "log.level", TOP(log_level), .type = CONFIG_TYPE_CHOICE, .choices = "debug|info|warning|error", .fallback = "info", .reloadable = true,
      .meaning = "Least level that is logged."},
     {.path = "log.format", TOP(log_format), .type = CONFIG_TYPE_CHOICE, .choices = "auto|text|json", .fallback = "auto",

@@ -46,7 +46,7 @@ static void begin_stop(struct daemon *daemon)
     daemon->stopping = true;
     daemon->stop_by_ms = daemon->now.mono.ms + daemon->config->shutdown_timeout_ms;
     daemon_input(daemon, INPUT_STOP, NULL);
-    notify_stopping(daemon->notify);
+    daemon_manager_stopping(daemon);
     log_write(LOG_LEVEL_INFO, "stopping", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)),
               "stopping: what is in flight is waited for, then a last checkpoint and commit, at most %" PRId64 " ms",
               daemon->config->shutdown_timeout_ms);
@@ -114,7 +114,7 @@ static int64_t sleep_ms(const struct daemon *daemon)
         until = earlier(until, log_output_deadline(daemon->options.log).ms);
     }
     until = daemon->stopping ? earlier(until, daemon->stop_by_ms) : until;
-    until = daemon->watchdog_ms > 0 ? earlier(until, daemon->watchdog_at_ms) : until;
+    until = earlier(until, daemon_manager_deadline(daemon));
     int64_t wait = until <= mono ? 0 : until - mono;
     if (deadline.wall.ms <= daemon->now.wall.ms) {
         return 0;
@@ -147,20 +147,11 @@ static void wait_for_facts(struct daemon *daemon, bool more)
     }
 }
 
-static void keep_service_manager_informed(struct daemon *daemon)
+static void tell_what_was_left_out(struct daemon *daemon)
 {
-    if (!daemon->ready_told && daemon_health_ready(daemon)) {
-        daemon->ready_told = true;
-        notify_ready(daemon->notify);
-        log_write(LOG_LEVEL_INFO, "ready", NULL, 0, "ready: all partitions given to this instance are read up to date");
-    }
     daemon_log_tell(daemon, false);
     if (daemon->options.log != NULL && daemon->now.mono.ms >= log_output_deadline(daemon->options.log).ms) {
         log_output_tick(daemon->options.log);
-    }
-    if (daemon->watchdog_ms > 0 && daemon->now.mono.ms >= daemon->watchdog_at_ms) {
-        notify_watchdog(daemon->notify);
-        daemon->watchdog_at_ms = daemon->now.mono.ms + daemon->watchdog_ms;
     }
 }
 
@@ -192,7 +183,8 @@ static void turn(struct daemon *daemon)
     step(daemon);
     daemon_observe_serve(daemon);
     mailbox_beat(daemon->mailbox, daemon->now.mono);
-    keep_service_manager_informed(daemon);
+    daemon_manager_tell(daemon);
+    tell_what_was_left_out(daemon);
     if (!daemon->stopped && !daemon->failed) {
         wait_for_facts(daemon, more);
     }

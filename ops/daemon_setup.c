@@ -228,18 +228,12 @@ static bool setup_http(struct daemon *daemon, struct error *error)
     return daemon->http != NULL;
 }
 
-static const char *environment(const char *name)
-{
-    return getenv(name); /* NOLINT(concurrency-mt-unsafe): nothing in this process sets variables */
-}
-
 bool daemon_setup(struct daemon *daemon, struct error *error)
 {
     daemon->now = clock_read(&daemon->clock);
     daemon->started_wall_ms = daemon->now.wall.ms;
     daemon->row = buffer_new(STORE_ROW_MAX);
-    daemon->notify = notify_new(environment("NOTIFY_SOCKET"));
-    daemon->watchdog_ms = notify_watchdog_ms(environment("WATCHDOG_USEC"), environment("WATCHDOG_PID"), getpid());
+    daemon_manager_open(daemon);
     daemon->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (daemon->wake_fd < 0) {
         return error_set(error, ERROR_SYSTEM, "no eventfd: %s; raise the limit of open files (ulimit -n)", strerror(errno));
@@ -313,7 +307,7 @@ void daemon_setup_teardown(struct daemon *daemon)
     free(daemon->offset_texts);
     buffer_free(&daemon->row);
     metrics_free(daemon->metrics);
-    notify_free(daemon->notify);
+    daemon_manager_close(daemon);
     config_free(daemon->config);
     if (daemon->wake_fd > 0) {
         close(daemon->wake_fd);
@@ -358,7 +352,7 @@ static void take_limits(struct daemon *daemon, const struct config *fresh)
 /* Only what the table of keys calls reloadable is taken over; the old configuration stays the one that the parts were made from. */
 void daemon_setup_reload(struct daemon *daemon)
 {
-    notify_reloading(daemon->notify, clock_mono_us());
+    daemon_manager_reloading(daemon);
     struct config *fresh = daemon->options.reload == NULL ? NULL : daemon->options.reload(daemon->options.context);
     if (fresh != NULL) {
         tell_changes(daemon->config, fresh);
@@ -376,5 +370,5 @@ void daemon_setup_reload(struct daemon *daemon)
         log_write(LOG_LEVEL_ERROR, "reload_failed", NULL, 0,
                   "the configuration was not reloaded; the one in force stays. `tarry config check` says what is wrong");
     }
-    notify_ready(daemon->notify);
+    daemon_manager_reloaded(daemon);
 }

@@ -12,6 +12,7 @@
 #include "ops/clock.h"
 #include "ops/daemon.h"
 #include "ops/daemon_log.h"
+#include "ops/daemon_manager.h"
 #include "ops/dialects.h"
 #include "ops/health.h"
 #include "ops/history.h"
@@ -22,7 +23,6 @@
 #include "ops/mailbox.h"
 #include "ops/metrics.h"
 #include "ops/nack_reader.h"
-#include "ops/notify.h"
 #include "ops/partitions.h"
 #include "ops/redelivery.h"
 #include "ops/steering.h"
@@ -151,7 +151,7 @@ struct daemon {
     struct writer *writer;
     struct mailbox *mailbox;
     struct http *http;
-    struct notify *notify;
+    struct daemon_manager manager;
     struct metrics *metrics;
     struct daemon_log log;
 
@@ -216,10 +216,7 @@ struct daemon {
     struct error failure;
     int64_t stop_by_ms;      /* monotonic; TIME_NEVER while not stopping */
     int64_t written_at_ms;   /* last checkpoint, monotonic */
-    int64_t watchdog_ms;     /* 0: none asked for */
-    int64_t watchdog_at_ms;
     int64_t started_wall_ms;
-    bool ready_told;
     bool asked; /* somebody waits for an answer by HTTP, or may do so */
     uint64_t turns;
 };

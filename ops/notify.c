@@ -95,6 +95,18 @@ void notify_reloading(struct notify *notify, uint64_t mono_us)
     send_message(notify, message, true);
 }
 
+bool notify_listens(const struct notify *notify)
+{
+    return notify->fd >= 0;
+}
+
+void notify_extend(struct notify *notify, int64_t ms)
+{
+    char message[MESSAGE_MAX];
+    (void)snprintf(message, sizeof(message), "EXTEND_TIMEOUT_USEC=%" PRId64 "\n", ms * 1000);
+    send_message(notify, message, true);
+}
+
 void notify_status(struct notify *notify, const char *format, ...)
 {
     char message[MESSAGE_MAX] = "STATUS=";

@@ -31,6 +31,12 @@ void notify_stopping(struct notify *notify);
 /* "I am alive", from inside a turn of the owner. */
 void notify_watchdog(struct notify *notify);
 
+/* True when somebody listens: what costs something to say is worth saying. */
+bool notify_listens(const struct notify *notify);
+
+/* The start, or the end, goes on and may take `ms` more from now on, whatever the unit's timeouts say. */
+void notify_extend(struct notify *notify, int64_t ms);
+
 /* One line for `systemctl status`; line feeds become blanks. */
 void notify_status(struct notify *notify, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

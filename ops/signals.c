@@ -73,6 +73,9 @@ bool signals_start(struct error *error)
     stop_reported = false;
     wake_fd = fd;
     bool done = install(SIGPIPE, SIG_IGN, error);
+    if (getpid() == 1) { /* orphans of others (a health check that was cut off) become ours: the kernel is to bury them */
+        done = done && install(SIGCHLD, SIG_IGN, error);
+    }
     for (size_t i = 0; done && i < HANDLED_COUNT; i++) {
         done = install(handled[i], on_signal, error);
     }

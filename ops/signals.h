@@ -3,7 +3,7 @@
  *
  * One set per process. The first SIGTERM or SIGINT asks for a stop, the second ends the process at once from within its
  * handler (status 128 + signal), even when the owner thread is stuck: the store is written for being cut off like that.
- * SIGHUP asks for a reload. SIGPIPE is ignored.
+ * SIGHUP asks for a reload. SIGPIPE is ignored, and as process 1 SIGCHLD too, so that no child that others left to it stays a zombie.
  */
 #ifndef TARRY_OPS_SIGNALS_H
 #define TARRY_OPS_SIGNALS_H
