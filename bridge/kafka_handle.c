@@ -168,7 +168,7 @@ void kafka_handle_destroy_end(struct kafka_handle_ending *ending, int timeout_ms
         free(ending);
         return;
     }
-    log_write(LOG_LEVEL_WARNING, "kafka_client", NULL, 0, "a Kafka client did not end in time; left behind");
+    log_write(LOG_LEVEL_WARNING, "kafka_client", NULL, 0, "a Kafka client did not end in time, and is left behind as the process ends");
     pthread_detach(ending->thread); /* it keeps `ending` */
 }
 

@@ -96,7 +96,8 @@ static void say_trouble(rd_kafka_t *handle, int code, const char *words, void *o
 {
     (void)handle;
     (void)opaque;
-    log_write(LOG_LEVEL_WARNING, "kafka_producer", LOG_FIELDS(LOG_TEXT("code", rd_kafka_err2name((rd_kafka_resp_err_t)code))), "%s", words);
+    log_write(LOG_LEVEL_WARNING, "kafka_producer", LOG_FIELDS(LOG_TEXT("code", rd_kafka_err2name((rd_kafka_resp_err_t)code))),
+              "the Kafka producer of redelivery reports trouble, and goes on by itself: %s", words);
 }
 
 /* ------------------------------------------------------------------------------------------------- opening and closing */

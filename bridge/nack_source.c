@@ -149,7 +149,7 @@ static void assign(struct nack_source *source, const rd_kafka_topic_partition_li
     source->disturbed = true;
     rd_kafka_resp_err_t code = rd_kafka_assign(source->handle, list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        log_write(LOG_LEVEL_WARNING, "nack_assign", NULL, 0, "the nack topics' partitions could not be taken: %s", rd_kafka_err2str(code));
+        log_write(LOG_LEVEL_WARNING, "nack_assign", NULL, 0, "partitions of nack topics could not be taken over; it is tried again with the next change of the group: %s", rd_kafka_err2str(code));
     }
 }
 
@@ -183,7 +183,7 @@ static void say_trouble(struct nack_source *source, const char *text)
     int64_t now_ms = kafka_handle_clock_ms();
     if (now_ms - source->trouble_said_ms >= TROUBLE_EVERY_MS) {
         source->trouble_said_ms = now_ms;
-        log_write(LOG_LEVEL_WARNING, "nack_trouble", NULL, 0, "reading nack topics: %s (it is tried again)", text == NULL ? "unknown" : text);
+        log_write(LOG_LEVEL_WARNING, "nack_trouble", NULL, 0, "reading nack topics has trouble, and is tried again: %s", text == NULL ? "unknown" : text);
     }
 }
 

@@ -128,7 +128,7 @@ static rd_kafka_event_t *next_event(struct sink_producer *producer)
         }
         if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR) {
             log_write(LOG_LEVEL_WARNING, "kafka_producer", LOG_FIELDS(LOG_TEXT("code", rd_kafka_err2name(rd_kafka_event_error(event)))),
-                      "%s", rd_kafka_event_error_string(event));
+                      "the Kafka producer reports trouble, and goes on by itself: %s", rd_kafka_event_error_string(event));
         }
         rd_kafka_event_destroy(event);
     }

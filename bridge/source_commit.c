@@ -34,7 +34,7 @@ void source_commit_send_deferred(struct source *source)
         struct source_deferred *deferred = &source->deferred[i];
         rd_kafka_resp_err_t code = send_now(source, deferred->list, deferred->tag);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR) { /* only without a group: the handle is going down, and nobody waits for the answer */
-            log_write(LOG_LEVEL_WARNING, "kafka_commit", NULL, 0, "%s", rd_kafka_err2str(code));
+            log_write(LOG_LEVEL_WARNING, "kafka_commit", NULL, 0, "the last progress was not committed: what it covers may be delivered again: %s", rd_kafka_err2str(code));
         }
         rd_kafka_topic_partition_list_destroy(deferred->list);
     }

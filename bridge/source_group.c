@@ -105,7 +105,7 @@ bool source_group_notice(struct source *source, struct source_event *event)
 static void report(rd_kafka_error_t *error, const char *what)
 {
     if (error != NULL) {
-        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "%s: %s", what, rd_kafka_error_string(error));
+        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "a change of partitions did not get through to Kafka's client (%s), which asks again: %s", what, rd_kafka_error_string(error));
         rd_kafka_error_destroy(error);
     }
 }
@@ -209,7 +209,7 @@ static void assign_whole(struct source *source)
     rd_kafka_topic_partition_list_t *list = list_of(source, is_started);
     rd_kafka_resp_err_t code = rd_kafka_assign(source->handle, list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "assign: %s", rd_kafka_err2str(code));
+        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "a change of partitions did not get through to Kafka's client (assign), which asks again: %s", rd_kafka_err2str(code));
     }
     rd_kafka_topic_partition_list_destroy(list);
 }

@@ -20,7 +20,7 @@ static struct words write_words(const rd_kafka_consumer_group_metadata_t *member
     struct words words = {NULL, 0};
     rd_kafka_error_t *failure = rd_kafka_consumer_group_metadata_write(members, &words.bytes, &words.size);
     if (failure != NULL) {
-        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "group metadata: %s", rd_kafka_error_string(failure));
+        log_write(LOG_LEVEL_WARNING, "kafka_assignment", NULL, 0, "the group's members cannot be told to a transaction, which is made again: %s", rd_kafka_error_string(failure));
         rd_kafka_error_destroy(failure);
     }
     return words;

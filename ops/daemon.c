@@ -47,9 +47,12 @@ static void begin_stop(struct daemon *daemon)
     daemon->stop_by_ms = daemon->now.mono.ms + daemon->config->shutdown_timeout_ms;
     daemon_input(daemon, INPUT_STOP, NULL);
     daemon_manager_stopping(daemon);
-    log_write(LOG_LEVEL_INFO, "stopping", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)),
-              "stopping: what is in flight is waited for, then a last checkpoint and commit, at most %" PRId64 " ms",
-              daemon->config->shutdown_timeout_ms);
+    struct daemon_manager_numbers numbers = daemon_manager_count(daemon);
+    log_write(LOG_LEVEL_INFO, "stopping",
+              LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count), LOG_NUMBER("pending", numbers.pending), LOG_NUMBER("overdue", numbers.overdue)),
+              "stopping: %zu deliveries under way are waited for, then a last checkpoint and commit, at most %" PRId64 " ms (shutdown_timeout); all else of "
+              "%" PRIu64 " pending stays pending",
+              daemon->in_flight.count, daemon->config->shutdown_timeout_ms, numbers.pending);
 }
 
 static void look_at_signals(struct daemon *daemon)
@@ -217,7 +220,10 @@ bool daemon_run(const struct daemon_options *options, struct error *error)
     }
     daemon_log_tell(daemon, true);
     if (done) {
-        log_write(LOG_LEVEL_INFO, "stopped", LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count)), "stopped");
+        size_t unanswered = daemon->in_flight.count;
+        log_write(LOG_LEVEL_INFO, "stopped", LOG_FIELDS(LOG_NUMBER("in_flight", unanswered)),
+                  unanswered == 0 ? "stopped: every delivery under way was answered" : "stopped: %zu deliveries were not answered: they stay pending, and may be repeated",
+                  unanswered);
     }
     daemon_setup_teardown(daemon);
     free(daemon);

@@ -177,8 +177,9 @@ static void set_reading(struct daemon *daemon, const struct partition *partition
     bool done = paused ? source_pause(daemon->source, partition->topic, partition->number, &error)
                        : source_resume(daemon->source, partition->topic, partition->number, &error);
     log_write(done ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, paused ? "reading_paused" : "reading_resumed",
-              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s",
-              done ? (paused ? "memory.unwritten is used up: reading pauses" : "reading goes on") : error.text);
+              LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)), "%s%s%s",
+              paused ? "reading pauses until what was read is in a checkpoint (memory.unwritten is used up); deliveries go on" : "reading goes on",
+              done ? "" : "; Kafka's client refused that: ", done ? "" : error.text);
 }
 
 static void carry_out(struct daemon *daemon, const struct command *command)

@@ -160,7 +160,7 @@ static void take_committed(struct daemon *daemon, struct partition *partition, c
         partition->commit_fails = true;
         log_write(LOG_LEVEL_WARNING, "commit_failed",
                   LOG_FIELDS(LOG_TEXT("topic", event->topic), LOG_NUMBER("partition", event->partition)),
-                  "the frontier was not committed (%s); a newer one is committed soon", event->text);
+                  "progress was not committed (%s); deliveries go on, and a newer commit follows soon", event->text);
     }
     if (partition->gained) {
         daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit =
@@ -173,14 +173,16 @@ static void take_trouble(struct daemon *daemon, const struct source_event *event
 {
     if (event->kind == SOURCE_TROUBLE && event->topic != NULL) {
         log_write(LOG_LEVEL_WARNING, "partition_trouble",
-                  LOG_FIELDS(LOG_TEXT("topic", event->topic), LOG_NUMBER("partition", event->partition)), "%s", event->text);
+                  LOG_FIELDS(LOG_TEXT("topic", event->topic), LOG_NUMBER("partition", event->partition)),
+                  "reading %s/%" PRId32 " has trouble, and is tried again; what is pending leaves all the same: %s", event->topic, event->partition, event->text);
         return;
     }
     daemon->connected = event->kind == SOURCE_CONNECTED;
     daemon->was_connected = daemon->was_connected || daemon->connected;
     snprintf(daemon->trouble, sizeof(daemon->trouble), "%s", daemon->connected ? "" : event->text);
     log_write(daemon->connected ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, daemon->connected ? "kafka_up" : "kafka_trouble", NULL, 0,
-              "%s", daemon->connected ? "connected to Kafka" : event->text);
+              daemon->connected ? "connected to Kafka%s" : "Kafka cannot be reached; what is due waits in order and leaves when it is back: %s",
+              daemon->connected ? "" : event->text);
 }
 
 static void take_event(struct daemon *daemon, const struct source_event *event)

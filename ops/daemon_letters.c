@@ -346,8 +346,10 @@ static void tell_status(struct daemon *daemon)
         return;
     }
     letters->told_down = !status->ready;
-    log_write(status->ready ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, status->ready ? "nats_up" : "nats_trouble", NULL, 0, "%s",
-              status->ready ? "JetStream takes dead letters" : status->text);
+    log_write(status->ready ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, status->ready ? "nats_up" : "nats_trouble", NULL, 0,
+              status->ready ? "JetStream takes dead letters%s"
+                            : "no dead letters can be kept now; deliveries go on, and records that fail stay pending and are tried again later: %s",
+              status->ready ? "" : status->text);
 }
 
 bool daemon_letters_take(struct daemon *daemon)

@@ -33,16 +33,9 @@ void daemon_manager_close(struct daemon *daemon)
 
 /* ------------------------------------------------------------------------------------------------- status */
 
-struct numbers {
-    unsigned partitions;
-    uint64_t pending;
-    uint64_t overdue;
-    int64_t next_due_ms;
-};
-
-static struct numbers count(const struct daemon *daemon)
+struct daemon_manager_numbers daemon_manager_count(const struct daemon *daemon)
 {
-    struct numbers numbers = {.next_due_ms = TIME_NEVER};
+    struct daemon_manager_numbers numbers = {.next_due_ms = TIME_NEVER};
     for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
         const struct partition *partition = partitions_at(&daemon->partitions, slot);
         if (partition == NULL || !partition->gained) {
@@ -63,7 +56,7 @@ static struct numbers count(const struct daemon *daemon)
 static void say_numbers(const struct daemon *daemon, const char *state, char text[DAEMON_MANAGER_STATUS_SIZE])
 {
     char next[CLOCK_TEXT_SIZE] = "never";
-    struct numbers numbers = count(daemon);
+    struct daemon_manager_numbers numbers = daemon_manager_count(daemon);
     if (numbers.next_due_ms != TIME_NEVER && numbers.next_due_ms > 0) {
         (void)clock_text((struct wall_ms){numbers.next_due_ms}, next, sizeof(next));
     }

@@ -38,6 +38,17 @@ void daemon_manager_reloaded(struct daemon *daemon);
 /* The end has begun, and takes at most what config says. */
 void daemon_manager_stopping(struct daemon *daemon);
 
+/* All that this instance has. */
+struct daemon_manager_numbers {
+    unsigned partitions;
+    uint64_t pending;
+    uint64_t overdue;
+    int64_t next_due_ms; /* TIME_NEVER: nothing is pending */
+};
+
+/* O(buckets of all queues): now and then. */
+struct daemon_manager_numbers daemon_manager_count(const struct daemon *daemon);
+
 /* When daemon_manager_tell has something to do, monotonic; TIME_NEVER. A new STATUS wakes nobody. */
 int64_t daemon_manager_deadline(const struct daemon *daemon);
 

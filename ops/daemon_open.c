@@ -214,7 +214,7 @@ static void release(struct daemon *daemon, struct partition *partition)
     source_release(daemon->source, partition->topic, partition->number);
     log_write(LOG_LEVEL_INFO, "partition_released",
               LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
-              "gave up %s/%" PRId32, partition->topic, partition->number);
+              "gave up %s/%" PRId32 ": whoever has it next delivers what is pending there", partition->topic, partition->number);
     daemon->last_partition = NULL;
     partitions_remove(&daemon->partitions, partition);
 }

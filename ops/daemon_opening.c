@@ -119,7 +119,7 @@ static bool drop_checkpoint(struct daemon *daemon, const struct partition *parti
     if (!partition->start_over) {
         log_write(LOG_LEVEL_WARNING, "checkpoint_dropped",
                   LOG_FIELDS(LOG_TEXT("topic", partition->topic), LOG_NUMBER("partition", partition->number)),
-                  "the checkpoint does not fit the committed frontier: what is pending is read again from the topic");
+                  "the checkpoint does not fit the progress that is committed in Kafka: what is pending is read again from the topic, nothing is lost");
     }
     free_stored(&opening->stored);
     return store_forget_slot(daemon->store, partition->slot, error) &&

@@ -104,7 +104,7 @@ static void say_standing(struct nack_reader *reader, const struct nack_source_re
     reader->said_ms = now_ms;
     log_write(LOG_LEVEL_WARNING, "nacks_stand",
               LOG_FIELDS(LOG_TEXT("topic", record->topic), LOG_NUMBER("partition", record->partition), LOG_NUMBER("offset", record->record.offset)),
-              "nacks are not read on: no letter can be kept: %s (it is tried again)", why);
+              "nack topics are not read on, as no letter can be kept; nothing is lost, and it is tried again: %s", why);
 }
 
 /* True: the streams are there, usable and ours: who posts into those of another cluster or group has his letters redelivered there. */
@@ -169,7 +169,7 @@ static void commit(struct nack_reader *reader)
     struct error error = {0};
     if (!nack_source_commit(reader->source, &error)) {
         /* no harm: a later commit makes up for it, and a letter made twice has the same id */
-        log_write(LOG_LEVEL_WARNING, "nacks_uncommitted", NULL, 0, "%s: they may be read again", error.text);
+        log_write(LOG_LEVEL_WARNING, "nacks_uncommitted", NULL, 0, "progress in the nack topics was not committed (%s): some may be read again, which makes no second letter", error.text);
     }
 }
 

@@ -71,10 +71,11 @@ static void wake_owner(const struct redelivery *redelivery)
 /* Changes of phase are worth a line; the reason of standing when it is another. */
 static void say_phase(enum redelivery_phase phase, const char *text)
 {
-    static const char *const words[] = {"not active here", "starting", "running", "standing"};
+    static const char *const words[] = {"elsewhere", "starting", "running", "standing"};
+    static const char *const said[] = {"is another instance's affair", "starts", "runs", "stands still, and is tried again by itself: "};
     bool standing = phase == REDELIVERY_STANDING;
-    log_write(standing ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "redelivery", LOG_FIELDS(LOG_TEXT("phase", words[phase])), "redelivery: %s%s%s",
-              words[phase], standing ? ": " : "", text);
+    log_write(standing ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "redelivery", LOG_FIELDS(LOG_TEXT("phase", words[phase])), "redelivery of dead letters %s%s",
+              said[phase], standing ? text : "");
 }
 
 void redelivery_publish(struct redelivery *redelivery, enum redelivery_phase phase, const char *text)

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ struct tarry_process {
     int status;
     int http_port;
     char *log_path;
+    bool init;
 };
 
 static const char *program(void)
@@ -40,18 +43,32 @@ static const char *program(void)
 }
 
 /* Between fork and exec of a process with threads: only async-signal-safe calls. */
-static void run_child(const char *path, char *const arguments[], char *const environment[], int log, pid_t parent)
+static void run_child(const char *path, char *const arguments[], char *const environment[], int out, int err, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (getppid() == parent && nothing >= 0 && dup2(nothing, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2) {
+    if (getppid() == parent && nothing >= 0 && dup2(nothing, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2) {
         execve(path, arguments, environment);
     }
     _exit(127);
 }
 
+/* fork, with a PID namespace in which the child is process 1: by right, or in a user namespace. -1: neither is allowed here. */
+static pid_t fork_as_init(void)
+{
+    pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
+    return pid >= 0 ? pid : (pid_t)syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
 struct tarry_process *tarry_process_start_with(const char *config_path, const char *log_path, int http_port, const char *extra,
                                                const struct shifted_clock *clock)
+{
+    struct tarry_process_options options = {.extra = extra, .environment = clock == NULL ? NULL : shifted_clock_environment(clock)};
+    return tarry_process_start_as(config_path, log_path, http_port, &options);
+}
+
+struct tarry_process *
+tarry_process_start_as(const char *config_path, const char *log_path, int http_port, const struct tarry_process_options *options)
 {
     struct tarry_process *process = memory_new(1, sizeof(*process));
     process->http_port = http_port;
@@ -62,12 +79,14 @@ struct tarry_process *tarry_process_start_with(const char *config_path, const ch
     }
     const char *path = program();
     char *arguments[] = {(char *)(uintptr_t)path,        (char *)(uintptr_t) "serve", (char *)(uintptr_t) "-c",
-                         (char *)(uintptr_t)config_path, (char *)(uintptr_t)extra,    NULL};
-    char *const *environment = clock == NULL ? environ : shifted_clock_environment(clock);
+                         (char *)(uintptr_t)config_path, (char *)(uintptr_t)options->extra, NULL};
+    char *const *environment = options->environment == NULL ? environ : options->environment;
     pid_t parent = getpid();
-    process->pid = fork();
+    process->pid = options->as_init ? fork_as_init() : -1;
+    process->init = process->pid >= 0;
+    process->pid = process->init ? process->pid : fork();
     if (process->pid == 0) {
-        run_child(path, arguments, environment, log, parent);
+        run_child(path, arguments, environment, log, options->log_fd == 0 ? log : options->log_fd, process->init ? 0 : parent);
     }
     close(log);
     if (process->pid < 0) {
@@ -91,6 +110,11 @@ void tarry_process_free(struct tarry_process *process)
     }
     free(process->log_path);
     free(process);
+}
+
+bool tarry_process_is_init(const struct tarry_process *process)
+{
+    return process->init;
 }
 
 pid_t tarry_process_pid(const struct tarry_process *process)

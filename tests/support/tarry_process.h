@@ -26,6 +26,19 @@ tarry_process_start(const char *config_path, const char *log_path, int http_port
 struct tarry_process *tarry_process_start_with(const char *config_path, const char *log_path, int http_port, const char *extra,
                                                const struct shifted_clock *clock);
 
+/* All optional (zero-initialised). */
+struct tarry_process_options {
+    const char *extra;        /* one more argument */
+    char *const *environment; /* NULL: ours */
+    int log_fd;               /* 0: log_path. Else where its standard error goes (its standard output is log_path's all the same); borrowed */
+    bool as_init;             /* process 1 of a PID namespace of its own, if that is allowed here: tarry_process_is_init */
+};
+struct tarry_process *
+tarry_process_start_as(const char *config_path, const char *log_path, int http_port, const struct tarry_process_options *options);
+
+/* Whether it is process 1 of its PID namespace. */
+bool tarry_process_is_init(const struct tarry_process *process);
+
 /* kill -9 if it still runs, and frees. NULL is allowed. */
 void tarry_process_free(struct tarry_process *process);
 
