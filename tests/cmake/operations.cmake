@@ -3,7 +3,7 @@ tarry_test(test_log_limit FOLDER unit LABEL unit ROOMS ops base)
 tarry_test(test_log_record FOLDER unit LABEL unit ROOMS ops dlq bridge base SOURCES support/sample_record.c support/sample_letter.c)
 
 # One tarry on a mock cluster, operated: no broker needed.
-add_library(support_operated STATIC support/operated.c)
+add_library(support_operated STATIC support/operated.c support/http_client.c)
 target_include_directories(support_operated PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(support_operated PRIVATE tarry_options PUBLIC support_e2e)
 
@@ -16,3 +16,4 @@ function(tarry_operated name timeout)
 endfunction()
 
 tarry_operated(e2e_manager 240 systemd)
+tarry_operated(e2e_signals 300)

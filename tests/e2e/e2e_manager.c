@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 #include "tests/support/await.h"
-#include "tests/support/http_get.h"
+#include "tests/support/http_client.h"
 #include "tests/support/operated.h"
 #include "tests/support/temp.h"
 
@@ -228,9 +228,12 @@ static void an_owner_that_is_stuck(void **state)
 
 static int get_info(const struct operated *operated, const char *token)
 {
-    char request[512];
-    snprintf(request, sizeof(request), "/api/v1/info HTTP/1.0\r\nAuthorization: Bearer %s\r\nX-Rest:", token); /* the client adds the rest */
-    return http_get(operated->http_port, request, 5000, NULL, 0);
+    char header[128];
+    snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n", token);
+    char *answer = http_client_request((uint16_t)operated->http_port, "GET", "/api/v1/info", header);
+    int status = http_client_status(answer);
+    free(answer);
+    return status;
 }
 
 struct token_case {
