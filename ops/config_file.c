@@ -55,6 +55,12 @@ bool config_file_read(const char *path, struct buffer *bytes, bool *open_to_all,
     return done;
 }
 
+bool config_file_open_to_all(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IROTH) != 0;
+}
+
 bool config_file_secret(
     const char *path, struct config_arena *arena, const char **secret, bool *open_to_all, struct error *error)
 {

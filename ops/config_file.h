@@ -15,6 +15,9 @@
  * was read). Blocks as files do. */
 bool config_file_read(const char *path, struct buffer *bytes, bool *open_to_all, struct error *error);
 
+/* True: there is a file, and anybody on this machine may read it. */
+bool config_file_open_to_all(const char *path);
+
 #define CONFIG_FILE_SECRET_MAX (64 * 1024)
 
 /* The text of a file that holds one secret (at most CONFIG_FILE_SECRET_MAX bytes), without line ends at its end, in the

@@ -45,6 +45,16 @@ static void read_secret(struct config *config, const char *key, const char *file
     }
 }
 
+/* The same for a file that a library reads itself, and says what is wrong with it: only who may read it is looked at. */
+static void look_at_secret(const struct config *config, const char *key, const char *file, struct config_problems *problems)
+{
+    if (file != NULL && config_file_open_to_all(file)) {
+        const struct config_entry *entry = config_node_at(config->tree, NULL, 0, key);
+        config_problems_warning(problems, config_node_place_text(entry == NULL ? config->tree->place : entry->place).text,
+                                "%s: anybody on this machine can read %s: chmod 600", key, config_value_show(file).text);
+    }
+}
+
 /* One warning for a file that anybody can read and that holds a secret itself. */
 static void warn_of_open_file(const struct config *config, const char *path, struct config_problems *problems)
 {
@@ -78,6 +88,8 @@ fill(const struct config_request *request, struct config *config, bool open_to_a
     read_secret(config, "http.token_file", config->http_token_file, &config->http_token, problems);
     read_secret(config, "nats.password_file", config->nats_password_file, &config->nats_password, problems);
     read_secret(config, "nats.token_file", config->nats_token_file, &config->nats_token, problems);
+    look_at_secret(config, "nats.credentials_file", config->nats_credentials_file, problems);
+    look_at_secret(config, "nats.tls.key_file", config->nats_tls_key_file, problems);
     if (open_to_all) {
         warn_of_open_file(config, request->path, problems);
     }

@@ -28,7 +28,7 @@ enum log_output_format {
 struct log_output_options {
     int fd; /* borrowed; written to, never closed */
     enum log_output_format format;
-    unsigned burst;                     /* entries of one event name let through in LOG_OUTPUT_WINDOW_MS; 0: no limit */
+    unsigned burst;                     /* entries of one event name let through in LOG_OUTPUT_WINDOW_MS, those of level debug aside; 0: no limit */
     struct now (*clock)(void *context); /* NULL: the real one */
     void *clock_context;
 };

@@ -17,3 +17,6 @@ endfunction()
 
 tarry_operated(e2e_manager 240 systemd)
 tarry_operated(e2e_signals 300)
+tarry_operated(e2e_secrets 300)
+target_sources(e2e_secrets PRIVATE support/cli_program.c)
+target_compile_definitions(e2e_secrets PRIVATE TARRY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

@@ -228,9 +228,10 @@ static void an_owner_that_is_stuck(void **state)
 
 static int get_info(const struct operated *operated, const char *token)
 {
-    char header[128];
-    snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n", token);
-    char *answer = http_client_request((uint16_t)operated->http_port, "GET", "/api/v1/info", header);
+    char request[256];
+    snprintf(request, sizeof(request), "GET /api/v1/info HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", token);
+    char *answer = http_client_exchange((uint16_t)operated->http_port, request);
+    assert_non_null(answer);
     int status = http_client_status(answer);
     free(answer);
     return status;

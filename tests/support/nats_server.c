@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -97,6 +98,7 @@ static void output_to(const char *path)
     if (nothing < 0 || out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) {
         _exit(126);
     }
+    (void)close_range(3, UINT_MAX, 0); /* sockets of a mock cluster in this process, which are not for others */
 }
 
 void nats_server_restart_soon(struct nats_server *server)
