@@ -35,6 +35,9 @@ static void broker_stopped_while_records_come_due(void **state)
     int64_t stopped_ms = await_mono_ms();
     kafka_broker_stop(scene_broker());
     tarry_process_wait_not_ready(scene->process, OUTAGE_MS);
+    char reasons[2048] = "";
+    assert_int_equal(tarry_process_get(scene->process, "/readyz", reasons, sizeof(reasons)), 503);
+    assert_non_null(strstr(reasons, "\"code\":\"kafka_unreachable\""));
     while (await_mono_ms() < stopped_ms + OUTAGE_MS) {
         assert_int_equal(tarry_process_get(scene->process, "/livez", NULL, 0), 200);
         await_pause_ms(1000);

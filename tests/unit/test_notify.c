@@ -47,11 +47,14 @@ static void speak_and_listen(const char *name)
     notify_reloading(notify, 123456789);
     notify_watchdog(notify);
     notify_status(notify, "%d pending\nREADY=1", 7);
+    notify_extend(notify, 90000);
     notify_stopping(notify);
+    assert_true(notify_listens(notify));
     assert_received(fd, "READY=1\n");
     assert_received(fd, "RELOADING=1\nMONOTONIC_USEC=123456789\n");
     assert_received(fd, "WATCHDOG=1\n");
     assert_received(fd, "STATUS=7 pending READY=1");
+    assert_received(fd, "EXTEND_TIMEOUT_USEC=90000000\n");
     assert_received(fd, "STOPPING=1\n");
     notify_free(notify);
     (void)close(fd);
@@ -82,6 +85,7 @@ static void test_nobody_listens(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct notify *notify = notify_new(names[i]);
         notify_ready(notify);
+        notify_extend(notify, 1);
         notify_status(notify, "%s", longer);
         notify_free(notify);
     }
