@@ -76,7 +76,7 @@ static void resolve_scalar(const struct resolving *resolving, const char *path, 
 }
 
 /* `depth` more levels of maps are looked into: kafka.producer and nats.tls are one. */
-static void resolve_map(const struct resolving *resolving, const char *prefix, const struct config_node *map, int depth) // NOLINT(misc-no-recursion): bounded
+static void resolve_map(const struct resolving *resolving, const char *prefix, const struct config_node *map, int depth)
 {
     for (size_t i = 0; i < map->count; i++) {
         const struct config_entry *entry = &map->entries[i];

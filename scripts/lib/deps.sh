@@ -8,7 +8,7 @@
 deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev libnats-dev liblmdb-dev libcjson-dev libyaml-dev
     libmicrohttpd-dev libxxhash-dev zlib1g-dev)
 deps_test=(libcmocka-dev clang clang-tidy libclang-rt-14-dev default-jre-headless maven docker-compose mandoc shellcheck python3
-    python3-pip tzdata)
+    python3-pip tzdata systemd) # systemd: for systemd-analyze alone; nothing of it runs
 deps_play=(default-jre-headless maven kcat)
 deps_nats=(python3 python3-pip)
 
@@ -48,6 +48,7 @@ deps_have_command() {
         maven) command -v mvn >/dev/null ;;
         default-jre-headless) command -v java >/dev/null ;;
         clang) command -v clang >/dev/null ;;
+        systemd) command -v systemd-analyze >/dev/null ;;
         *) return 1 ;;
     esac
 }

@@ -20,3 +20,7 @@ tarry_operated(e2e_signals 300)
 tarry_operated(e2e_secrets 300)
 target_sources(e2e_secrets PRIVATE support/cli_program.c)
 target_compile_definitions(e2e_secrets PRIVATE TARRY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+# The unit file, by systemd's own tools.
+add_test(NAME systemd_unit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/systemd/check_unit.sh $<TARGET_FILE:tarry>)
+set_tests_properties(systemd_unit PROPERTIES LABELS "systemd" TIMEOUT 120)

@@ -48,7 +48,7 @@ static void listen_for(const struct operated *operated)
     manager.count = 0;
     manager.path = temp_path(operated->folder, "notify");
     assert_true(strlen(manager.path) < sizeof(address.sun_path));
-    strcpy(address.sun_path, manager.path);
+    memcpy(address.sun_path, manager.path, strlen(manager.path) + 1);
     manager.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_true(manager.fd >= 0);
     assert_int_equal(bind(manager.fd, (const struct sockaddr *)&address, sizeof(address)), 0);

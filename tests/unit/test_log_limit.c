@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,9 +32,9 @@ static void note(const struct log_entry *entry, void *context)
     told.lines++;
     told.count = entry->fields[2].number;
     told.level = entry->level;
-    strcpy(told.event, entry->fields[0].text);
-    strcpy(told.about, entry->fields[1].text);
-    strcpy(told.message, entry->message);
+    snprintf(told.event, sizeof(told.event), "%s", entry->fields[0].text);
+    snprintf(told.about, sizeof(told.about), "%s", entry->fields[1].text);
+    snprintf(told.message, sizeof(told.message), "%s", entry->message);
 }
 
 static int setup(void **state)
