@@ -11,8 +11,8 @@ static struct mono_ms end_of(const struct log_limit *limit)
 static void tell(const struct log_limit *limit)
 {
     const char *about = limit->about == NULL ? "" : limit->about;
-    log_write(limit->rule->level, "suppressed",
-              LOG_FIELDS(LOG_TEXT("suppressed_event", limit->rule->event), LOG_TEXT("about", about), LOG_NUMBER("count", limit->left_out)),
+    const struct log_field fields[] = {LOG_TEXT("suppressed_event", limit->rule->event), LOG_NUMBER("count", limit->left_out), LOG_TEXT("about", about)};
+    log_write(limit->rule->level, "suppressed", fields, about[0] == '\0' ? 2 : 3,
               "and %" PRIu64 " more of %s%s%s%s within %d s, which are not told one by one", limit->left_out, limit->rule->event,
               about[0] == '\0' ? "" : " (", about, about[0] == '\0' ? "" : ")", LOG_LIMIT_PERIOD_MS / 1000);
 }

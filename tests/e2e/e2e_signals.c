@@ -314,6 +314,53 @@ static void log_truncated(void **state)
     operated_close(operated);
 }
 
+/* ------------------------------------------------------------------------------------------------- what it says of records */
+
+#define HOSTILE 500
+
+static size_t count_of(const char *log, const char *text)
+{
+    size_t count = 0;
+    for (const char *at = strstr(log, text); at != NULL; at = strstr(at + 1, text)) {
+        count++;
+    }
+    return count;
+}
+
+/* A producer that sends nonsense: a few lines with what names each record, the count of the rest, and nothing of the record itself. */
+static void refused_records_are_told_a_few_times(void **state)
+{
+    (void)state;
+    static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const struct record_header headers[] = {{span_of_text("tarry-delay"), span_of_text("soon")},
+                                            {span_of_text("traceparent"), span_of_text(trace)},
+                                            {span_of_text("tarry-id"), span_of_text("line\nbreak\"quote")},
+                                            {span_of_text("other"), span_of_text("header-of-nobody")}};
+    struct operated *operated = operated_open();
+    operated_configure(operated, &(struct operated_options){.log_level = "debug"});
+    operated_start(operated, NULL);
+    for (int i = 0; i < HOSTILE; i++) {
+        const struct kafka_client_output output = {.timestamp_ms = await_wall_ms(),
+                                                   .key = span_of_text("key-of-nobody"),
+                                                   .value = span_of_text("value-of-nobody"),
+                                                   .headers = headers,
+                                                   .header_count = sizeof(headers) / sizeof(headers[0])};
+        kafka_client_produce(operated->producer, "in", &output);
+    }
+    kafka_client_flush(operated->producer);
+    await_metric(operated, "tarry_records_refused_total", HOSTILE);
+    assert_int_equal(tarry_process_stop(operated->process, 8000), 0); /* what was left out is told at the end */
+    char *log = operated_log(operated);
+    size_t told = count_of(log, "\"event\":\"record_refused\"");
+    assert_in_range(told, 1, 20); /* ten in ten seconds */
+    assert_true(count_of(log, "\"offset\":0,\"reason\":\"bad_time\",\"id\":\"line\\\\nbreak\\\"quote\",\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"") >= 1);
+    assert_true(count_of(log, "\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"") >= told);
+    assert_int_equal(count_of(log, "of-nobody"), 0);
+    free(log);
+    assert_int_equal((size_t)log_number(operated, "suppressed", "count") > 0, true);
+    operated_close(operated);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +372,7 @@ int main(void)
         cmocka_unit_test_teardown(log_reader_gone, operated_teardown),
         cmocka_unit_test_teardown(log_reader_stuck, operated_teardown),
         cmocka_unit_test_teardown(log_truncated, operated_teardown),
+        cmocka_unit_test_teardown(refused_records_are_told_a_few_times, operated_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

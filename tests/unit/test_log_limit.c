@@ -28,12 +28,12 @@ static void note(const struct log_entry *entry, void *context)
 {
     (void)context;
     assert_string_equal(entry->event, "suppressed");
-    assert_int_equal(entry->field_count, 3);
+    assert_in_range(entry->field_count, 2, 3);
     told.lines++;
-    told.count = entry->fields[2].number;
+    told.count = entry->fields[1].number;
     told.level = entry->level;
     snprintf(told.event, sizeof(told.event), "%s", entry->fields[0].text);
-    snprintf(told.about, sizeof(told.about), "%s", entry->fields[1].text);
+    snprintf(told.about, sizeof(told.about), "%s", entry->field_count == 3 ? entry->fields[2].text : "");
     snprintf(told.message, sizeof(told.message), "%s", entry->message);
 }
 
