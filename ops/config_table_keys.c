@@ -27,7 +27,7 @@ static const struct config_key KEYS[] = {
      .meaning = "Properties of librdkafka for all its clients, by their own names; bootstrap.servers is needed. Those "
                 "a promise of tarry rests on (acks, idempotence, auto commit, isolation level, transactional id, group "
                 "instance id) are refused. A secret is best given by its name with _file behind it: sasl.password_file "
-                "names a file with the password."},
+                "names a file with the password, or a credential (nats.password_file)."},
     {.path = "kafka.producer", TOP(kafka_given[1]), .type = CONFIG_TYPE_PROPERTIES,
      .meaning = "Properties for the producer only; they win over those under kafka."},
     {.path = "kafka.consumer", TOP(kafka_given[2]), .type = CONFIG_TYPE_PROPERTIES,
