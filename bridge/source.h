@@ -96,6 +96,9 @@ bool source_high(struct source *source, const char *topic, int32_t partition, in
  * Cost: one round trip to the partition's leader, and a connection the first time; it is let go, without a wait, when all have started. */
 bool source_read_anchor(struct source *source, const char *topic, int32_t partition, int64_t anchor_offset, int timeout_ms, struct source_lookup *lookup, struct error *error);
 
+/* Nothing is read so for a while: lets that consumer's connection and threads go, without a wait. They come again when they are needed. */
+void source_read_rest(struct source *source);
+
 /* Begins handing over records from `offset`. */
 bool source_start(struct source *source, const char *topic, int32_t partition, int64_t offset, struct error *error);
 

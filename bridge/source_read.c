@@ -145,6 +145,11 @@ void source_read_close(struct source *source)
     }
 }
 
+void source_read_rest(struct source *source)
+{
+    source_read_close(source);
+}
+
 void source_read_wait(struct source *source, int timeout_ms)
 {
     kafka_handle_destroy_end(source->reader_ending, timeout_ms);

@@ -141,6 +141,7 @@ struct config {
     const char *history_topic; /* NULL: none */
     int64_t memory_entries;
     int64_t memory_unwritten_bytes;
+    bool metrics_aliases;
     const char *http_listen; /* as given */
     struct config_address http_address;
     const char *http_token_file; /* NULL: none */

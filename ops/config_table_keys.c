@@ -131,6 +131,9 @@ static const struct config_key KEYS[] = {
                 "come near."},
     {.path = "memory.unwritten", TOP(memory_unwritten_bytes), .type = CONFIG_TYPE_SIZE, .fallback = "64MiB", .least = MIB, .most = 16 * GIB,
      .meaning = "Bytes of records read and not yet in a checkpoint; beyond, reading pauses."},
+    {.path = "metrics.aliases", TOP(metrics_aliases), .type = CONFIG_TYPE_BOOL, .fallback = "false",
+     .meaning = "Whether /metrics also shows some of tarry's metrics under the names that dashboards of other schedulers ask for: pending_notifications_total, "
+                "notification_send_latency_seconds, scheduler_task_executions_total, scheduler_task_duration_seconds, scheduler_running_tasks (docs/metrics.md)."},
     {.path = "http.listen", TOP(http_listen), .type = CONFIG_TYPE_ADDRESS, .fallback = "127.0.0.1:7411",
      .meaning = "Address of the HTTP server (health, metrics, API), as host:port; port 0 takes any free one. Beyond "
                 "loopback http.token_file is needed."},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "ops/clock_kernel.h"
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
 
@@ -24,6 +25,7 @@ struct source_sums {
     int64_t span;
     uint64_t mismatched;
     uint64_t dedupe_ids;
+    int64_t headroom_ms; /* the least; TIME_NEVER: none */
 };
 
 struct sums {
@@ -32,6 +34,7 @@ struct sums {
     int64_t next_due_ms;
     int64_t last_due_ms;
     uint64_t lanes_apart;
+    uint64_t lanes_behind;
     uint64_t dedupe_forgotten;
 };
 
@@ -68,6 +71,9 @@ static void add_partition(const struct daemon *daemon, const struct partition *p
     source->dedupe_ids += stats.dedupe_ids;
     sums->dedupe_forgotten += stats.dedupe_forgotten;
     sums->lanes_apart += stats.lanes_apart;
+    sums->lanes_behind += stats.lanes_behind;
+    int64_t headroom_ms = daemon_retention_headroom_ms(daemon, partition);
+    source->headroom_ms = headroom_ms < source->headroom_ms ? headroom_ms : source->headroom_ms;
     for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
         add_queue(daemon, partition, lane, sums);
     }
@@ -77,6 +83,9 @@ static struct sums sum_up(const struct daemon *daemon)
 {
     struct sums sums = {.next_due_ms = TIME_NEVER, .last_due_ms = 0};
     sums.sources = memory_new(daemon->config->source_count, sizeof(*sums.sources));
+    for (size_t i = 0; i < daemon->config->source_count; i++) {
+        sums.sources[i].headroom_ms = TIME_NEVER;
+    }
     for (lane_index lane = 0; lane < LANES_MAX; lane++) {
         sums.lanes[lane].oldest_due_ms = TIME_NEVER;
     }
@@ -87,6 +96,14 @@ static struct sums sum_up(const struct daemon *daemon)
         }
     }
     return sums;
+}
+
+static void set_retention(struct daemon *daemon, size_t index, int64_t headroom_ms)
+{
+    const struct daemon_source *source = &daemon->sources[index];
+    bool ends = source->facts_known && source->facts.deletes && source->facts.retention_ms > 0;
+    metrics_set(daemon->metrics, METRIC_RETENTION, index, 0, ends ? (double)source->facts.retention_ms / 1000.0 : (double)NAN);
+    metrics_set(daemon->metrics, METRIC_RETENTION_HEADROOM, index, 0, headroom_ms == TIME_NEVER ? (double)NAN : (double)headroom_ms / 1000.0);
 }
 
 static void set_source_gauges(struct daemon *daemon, const struct sums *sums)
@@ -101,6 +118,7 @@ static void set_source_gauges(struct daemon *daemon, const struct sums *sums)
         metrics_set(daemon->metrics, METRIC_LOG_SPAN, i, 0, (double)source->span);
         metrics_set(daemon->metrics, METRIC_IDENTITY_MISMATCH, i, 0, (double)source->mismatched);
         metrics_set(daemon->metrics, METRIC_DEDUPE_IDS, i, 0, (double)source->dedupe_ids);
+        set_retention(daemon, i, source->headroom_ms);
     }
 }
 
@@ -135,6 +153,8 @@ static void set_common(struct daemon *daemon, const struct sums *sums)
     set_due_gauge(daemon, METRIC_NEXT_DUE, sums->next_due_ms);
     set_due_gauge(daemon, METRIC_LAST_DUE, sums->last_due_ms);
     metrics_set(daemon->metrics, METRIC_LANES_APART, 0, 0, (double)sums->lanes_apart);
+    metrics_set(daemon->metrics, METRIC_LANES_BEHIND, 0, 0, (double)sums->lanes_behind);
+    metrics_set(daemon->metrics, METRIC_STORE_FULL, 0, 0, stats.store_full ? 1.0 : 0.0);
     metrics_set(daemon->metrics, METRIC_STORE_USED_BYTES, 0, 0, (double)used);
     metrics_set(daemon->metrics, METRIC_STORE_MAX_BYTES, 0, 0, (double)most);
     metrics_set(daemon->metrics, METRIC_CHECKPOINT_AGE, 0, 0,
@@ -146,6 +166,14 @@ static void set_common(struct daemon *daemon, const struct sums *sums)
     metrics_set_total(daemon->metrics, METRIC_DEDUPE_FORGOTTEN, 0, 0, (double)sums->dedupe_forgotten);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_BACK, 0, (double)stats.clock_steps_back);
     metrics_set_total(daemon->metrics, METRIC_CLOCK_STEPS, METRICS_DIRECTION_FORWARD, 0, (double)stats.clock_steps_forward);
+}
+
+static void set_clock(struct daemon *daemon)
+{
+    struct clock_kernel clock = clock_kernel_read();
+    metrics_set(daemon->metrics, METRIC_CLOCK_SYNCHRONISED, 0, 0, !clock.known ? (double)NAN : clock.synchronised ? 1.0 : 0.0);
+    metrics_set(daemon->metrics, METRIC_CLOCK_OFFSET, 0, 0, clock.known ? clock.offset_seconds : (double)NAN);
+    metrics_set(daemon->metrics, METRIC_CLOCK_MAX_ERROR, 0, 0, clock.known ? clock.max_error_seconds : (double)NAN);
 }
 
 static void set_oldest(struct daemon *daemon, enum metrics_state state, int64_t stored_ms)
@@ -197,6 +225,8 @@ static void refresh(void *context)
     set_source_gauges(daemon, &sums);
     set_lane_gauges(daemon, &sums);
     set_common(daemon, &sums);
+    set_clock(daemon);
+    metrics_aliases_update(daemon->metrics);
     free(sums.sources);
 }
 

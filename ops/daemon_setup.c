@@ -128,6 +128,9 @@ static void setup_core(struct daemon *daemon)
 static void setup_metrics(struct daemon *daemon)
 {
     daemon->metrics = metrics_new();
+    if (daemon->config->metrics_aliases) {
+        metrics_aliases_show(daemon->metrics);
+    }
     for (size_t i = 0; i < daemon->config->source_count; i++) {
         metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, daemon->config->sources[i].topic);
     }

@@ -349,6 +349,11 @@ int64_t daemon_transaction_deadline(const struct daemon *daemon);
 void daemon_topics_watch(struct daemon *daemon);
 int64_t daemon_topics_deadline(const struct daemon *daemon);
 
+/* daemon_retention.c: when the topic's retention reaches the oldest record that is still needed. */
+bool daemon_retention_watches(const struct daemon *daemon, const struct partition *partition);
+void daemon_retention_look(struct daemon *daemon, struct partition *partition); /* blocks as daemon_topics_watch; sets oldest_at_ms */
+int64_t daemon_retention_headroom_ms(const struct daemon *daemon, const struct partition *partition); /* >= 0; TIME_NEVER: none, or not known */
+
 /* daemon_letters.c: what cannot be understood or delivered becomes a dead letter. */
 bool daemon_letters_open(struct daemon *daemon, struct error *error); /* does not wait for NATS */
 bool daemon_letters_start(struct daemon *daemon, struct error *error); /* once the cluster's id is known */

@@ -93,6 +93,18 @@ static void look_at_age(struct daemon *daemon, struct partition *partition)
     }
 }
 
+/* Whose oldest record is to be looked up now; NULL: nobody's. */
+static struct partition *unlooked(const struct daemon *daemon)
+{
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition != NULL && daemon_retention_watches(daemon, partition) && daemon->now.mono.ms >= partition->oldest_at_ms) {
+            return partition;
+        }
+    }
+    return NULL;
+}
+
 /* One question in a turn. */
 void daemon_topics_watch(struct daemon *daemon)
 {
@@ -112,6 +124,10 @@ void daemon_topics_watch(struct daemon *daemon)
             return;
         }
     }
+    struct partition *partition = unlooked(daemon);
+    if (partition != NULL) {
+        daemon_retention_look(daemon, partition);
+    }
 }
 
 int64_t daemon_topics_deadline(const struct daemon *daemon)
@@ -127,6 +143,9 @@ int64_t daemon_topics_deadline(const struct daemon *daemon)
         const struct partition *partition = partitions_at(&daemon->partitions, slot);
         if (partition != NULL && watches_age(daemon, partition) && partition->aged_at_ms < least) {
             least = partition->aged_at_ms;
+        }
+        if (partition != NULL && daemon_retention_watches(daemon, partition) && partition->oldest_at_ms < least) {
+            least = partition->oldest_at_ms;
         }
     }
     return least;

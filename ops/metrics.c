@@ -154,7 +154,8 @@ void metrics_set(struct metrics *metrics, enum metrics_id id, size_t first, size
 {
     const struct metrics_table_row *row = row_of(id);
     assert(row->type == METRICS_TABLE_GAUGE);
-    metrics->series[id].numbers[index_of(metrics, row, first, second)] = value;
+    bool below = value < 0 && row->trait != METRICS_TABLE_SIGNED;
+    metrics->series[id].numbers[index_of(metrics, row, first, second)] = below ? 0 : value;
 }
 
 void metrics_unset(struct metrics *metrics, enum metrics_id id, size_t first, size_t second)
@@ -184,6 +185,11 @@ void metrics_observe(struct metrics *metrics, enum metrics_id id, size_t first, 
     }
     metrics->series[id].counts[index * stride_of(row) + bucket]++;
     metrics->series[id].numbers[index] += value;
+}
+
+uint64_t *metrics_table_counts(struct metrics *metrics, enum metrics_id id, size_t series)
+{
+    return &metrics->series[id].counts[series * stride_of(row_of(id))];
 }
 
 double metrics_value(const struct metrics *metrics, enum metrics_id id, size_t first, size_t second)

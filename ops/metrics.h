@@ -32,6 +32,7 @@ enum metrics_id {
     METRIC_NEXT_DUE,              /* gauge */
     METRIC_LAST_DUE,              /* gauge */
     METRIC_LANES_APART,           /* gauge */
+    METRIC_LANES_BEHIND,          /* gauge */
     METRIC_COMMITS,               /* counter {result} */
     METRIC_TRANSACTIONS,          /* counter {result} */
     METRIC_TRANSACTION_SECONDS,   /* histogram */
@@ -61,11 +62,17 @@ enum metrics_id {
     METRIC_CHECKPOINT_AGE,        /* gauge */
     METRIC_STORE_USED_BYTES,      /* gauge */
     METRIC_STORE_MAX_BYTES,       /* gauge */
+    METRIC_STORE_FULL,            /* gauge */
     METRIC_INTAKE_LAG,            /* gauge {source} */
     METRIC_LOG_SPAN,              /* gauge {source} */
+    METRIC_RETENTION,             /* gauge {source} */
+    METRIC_RETENTION_HEADROOM,    /* gauge {source} */
     METRIC_IDENTITY_MISMATCH,     /* gauge {source} */
     METRIC_CONNECTION_UP,         /* gauge {system} */
     METRIC_CLOCK_STEPS,           /* counter {direction} */
+    METRIC_CLOCK_SYNCHRONISED,    /* gauge */
+    METRIC_CLOCK_OFFSET,          /* gauge, may be negative */
+    METRIC_CLOCK_MAX_ERROR,       /* gauge */
     METRIC_TURNS,                 /* counter */
     METRIC_LAST_TURN,             /* gauge */
     METRIC_HTTP_REQUESTS,         /* counter {method, status} */
@@ -79,6 +86,11 @@ enum metrics_id {
     METRIC_PROCESS_RESIDENT_FILE, /* gauge */
     METRIC_PROCESS_START_TIME,    /* gauge */
     METRIC_PROCESS_THREADS,       /* gauge */
+    METRIC_ALIAS_PENDING,         /* gauge; this and those below are metrics_aliases.c's */
+    METRIC_ALIAS_LATENCY,         /* histogram */
+    METRIC_ALIAS_EXECUTIONS,      /* counter {status} */
+    METRIC_ALIAS_DURATION,        /* histogram */
+    METRIC_ALIAS_RUNNING,         /* gauge */
     METRIC_COUNT,
 };
 
@@ -104,6 +116,7 @@ enum metrics_label {
     METRICS_LABEL_METHOD,    /* fixed: enum metrics_method */
     METRICS_LABEL_STATUS,    /* fixed: enum metrics_status */
     METRICS_LABEL_VERSION,   /* fixed: this version */
+    METRICS_LABEL_EXECUTION, /* fixed: enum metrics_execution; shown as "status" */
     METRICS_LABELS,
 };
 
@@ -123,6 +136,7 @@ enum metrics_redelivery {
 };
 enum metrics_direction { METRICS_DIRECTION_BACK, METRICS_DIRECTION_FORWARD };
 enum metrics_system { METRICS_SYSTEM_KAFKA, METRICS_SYSTEM_NATS };
+enum metrics_execution { METRICS_EXECUTION_SUCCESS, METRICS_EXECUTION_FAILURE };
 enum metrics_method {
     METRICS_METHOD_GET,
     METRICS_METHOD_HEAD,
@@ -168,7 +182,7 @@ size_t metrics_label_count(const struct metrics *metrics, enum metrics_label lab
 /* Adds to a counter. */
 void metrics_add(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, uint64_t amount);
 
-/* Sets a gauge; NaN makes it absent. */
+/* Sets a gauge; NaN makes it absent. Below 0 it becomes 0, unless the table says that it may be negative. */
 void metrics_set(struct metrics *metrics, enum metrics_id id, size_t first, size_t second, double value);
 
 /* Makes a gauge absent: there is no such value now (nothing is pending, so nothing is next). */
@@ -182,6 +196,12 @@ void metrics_observe(struct metrics *metrics, enum metrics_id id, size_t first, 
 
 /* A counter's or gauge's value; a histogram's count. For tests and the health document. NaN: an absent gauge. */
 double metrics_value(const struct metrics *metrics, enum metrics_id id, size_t first, size_t second);
+
+/* From now on the aliases are exposed, too (metrics.aliases). */
+void metrics_aliases_show(struct metrics *metrics);
+
+/* Makes the aliases of what they stand for, as it is now; nothing while they are not shown. O(series). */
+void metrics_aliases_update(struct metrics *metrics);
 
 /* Reads process_* from /proc. What cannot be read is absent. Some system calls: once for each exposition. */
 void metrics_process_update(struct metrics *metrics);

@@ -114,7 +114,9 @@ static void add_metric(struct buffer *buffer, const struct metrics *metrics, siz
 void metrics_render_text(const struct metrics *metrics, struct buffer *buffer)
 {
     for (size_t id = 0; id < METRIC_COUNT; id++) {
-        add_metric(buffer, metrics, id);
+        if (metrics->aliases || metrics_table_rows[id].trait != METRICS_TABLE_ALIAS) {
+            add_metric(buffer, metrics, id);
+        }
     }
 }
 
@@ -157,8 +159,9 @@ void metrics_render_docs(struct buffer *buffer)
     buffer_add_text(
         buffer,
         "<!-- Made from ops/metrics_table.c. Change it there, then run the tests with TARRY_UPDATE_DOCS=1. -->\n"
-        "# Metrics\n\n`GET /metrics` answers in the Prometheus text format. A gauge that has no value now is "
-        "absent.\n\n"
+        "# Metrics\n\n`GET /metrics` answers in the Prometheus text format 0.0.4. A gauge that has no value now is absent; none but "
+        "`tarry_clock_offset_seconds` is ever negative. Labels take configured names and the fixed values below, never an id, a key or a text of a "
+        "record. `http_requests_total`, `tarry_letters_total` show a series when it is first counted.\n\n"
         "| name | type | labels | meaning |\n|---|---|---|---|\n");
     for (size_t id = 0; id < METRIC_COUNT; id++) {
         const struct metrics_table_row *row = &metrics_table_rows[id];
@@ -176,4 +179,19 @@ void metrics_render_docs(struct buffer *buffer)
             add_docs_buckets(buffer, &metrics_table_rows[id]);
         }
     }
+    buffer_add_text(
+        buffer,
+        "\n## After a restart\n\n"
+        "Counters and histograms live in memory and begin at 0 with each process. Prometheus expects that: `rate()` and `increase()` take a value that went down for a "
+        "restart and count on from 0, so both are right over a restart but for what was counted after the last scrape before it; subtracting a former value from a "
+        "later one is not. `process_start_time_seconds` says since when they count.\n\n"
+        "Gauges say how it is now, and are whole again when `/readyz` is 200: what is pending comes from the checkpoint and the topics, dead letters from JetStream "
+        "(`tarry_dead_letters` is of all instances: take the `max` of it, not the `sum`). What a counter has told of an event may be told again after a crash with "
+        "`at_least_once`, as the event itself may leave again.\n\n"
+        "## Not counted here\n\n"
+        "Replays: `tarry dlq replay` works straight on JetStream and Kafka, also while no instance runs, and none of them sees it. What a replay delivered stands in its "
+        "job (`tarry dlq jobs`); in the metrics `tarry_dead_letters` falls by it, and a refused record that was replayed to its delay topic is read and counted like any other.\n\n"
+        "## Aliases\n\n"
+        "With `metrics.aliases: true` the five names at the end of the table are exposed, too, for dashboards that were written for them. They are made of tarry's own metrics at "
+        "each scrape, so both always say the same.\n");
 }

@@ -18,6 +18,7 @@ static const struct metrics_table_buckets duration = {duration_bounds, sizeof(du
 #define COUNTER METRICS_TABLE_COUNTER
 #define GAUGE METRICS_TABLE_GAUGE
 #define HISTOGRAM METRICS_TABLE_HISTOGRAM
+#define ALIAS METRICS_TABLE_ALIAS
 
 /* Two lines a row. */
 /* clang-format off */
@@ -54,6 +55,8 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "Due time of the last pending record (of one that was cancelled, until its bucket is empty); absent when none is pending."},
     [METRIC_LANES_APART] = {"tarry_lanes_apart", GAUGE, {NONE, NONE}, NULL, false,
         "Lanes whose progress needs an entry of its own in the commit metadata."},
+    [METRIC_LANES_BEHIND] = {"tarry_lanes_behind", GAUGE, {NONE, NONE}, NULL, false,
+        "Lanes of partitions that still work off what was overdue at the start (catch_up)."},
     [METRIC_COMMITS] = {"tarry_commits_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
         "Commits of the frontier to the consumer group."},
     [METRIC_TRANSACTIONS] = {"tarry_transactions_total", COUNTER, {METRICS_LABEL_RESULT, NONE}, NULL, false,
@@ -112,16 +115,28 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "Bytes of the store in use."},
     [METRIC_STORE_MAX_BYTES] = {"tarry_store_max_bytes", GAUGE, {NONE, NONE}, NULL, false,
         "Bytes that the store may use (store.max_size)."},
+    [METRIC_STORE_FULL] = {"tarry_store_full", GAUGE, {NONE, NONE}, NULL, false,
+        "1 while a checkpoint finds no room, in the store or on the disk, else 0; a part of the store is kept free for what makes room."},
     [METRIC_INTAKE_LAG] = {"tarry_intake_lag", GAUGE, {SOURCE, NONE}, NULL, false,
         "Records that stand in the input topic and are not yet read."},
     [METRIC_LOG_SPAN] = {"tarry_log_span", GAUGE, {SOURCE, NONE}, NULL, false,
         "Offsets from the oldest record still needed to the end of the input topic."},
+    [METRIC_RETENTION] = {"tarry_retention_seconds", GAUGE, {SOURCE, NONE}, NULL, false,
+        "How long the input topic keeps records (retention.ms); absent when for ever, or not known."},
+    [METRIC_RETENTION_HEADROOM] = {"tarry_retention_headroom_seconds", GAUGE, {SOURCE, NONE}, NULL, false,
+        "Time until the topic's retention reaches the oldest pending record, the least of the partitions here; 0: the topic may drop it, or has dropped it, and it is on this disk alone. Looked up once in a hundredth of the retention (10 minutes at most), and never too large by more than the clocks differ. Absent when nothing is pending, or the topic keeps it for ever."},
     [METRIC_IDENTITY_MISMATCH] = {"tarry_partition_identity_mismatch", GAUGE, {SOURCE, NONE}, NULL, false,
         "Partitions that are not the ones the stored progress speaks of (recreated, truncated, another cluster)."},
     [METRIC_CONNECTION_UP] = {"tarry_connection_up", GAUGE, {METRICS_LABEL_SYSTEM, NONE}, NULL, false,
         "1 while the system is reachable, else 0."},
     [METRIC_CLOCK_STEPS] = {"tarry_clock_steps_total", COUNTER, {METRICS_LABEL_DIRECTION, NONE}, NULL, false,
         "Steps of the host's wall clock against its monotonic clock."},
+    [METRIC_CLOCK_SYNCHRONISED] = {"tarry_clock_synchronised", GAUGE, {NONE, NONE}, NULL, false,
+        "1 when the kernel holds the host's clock for synchronised (adjtimex), else 0; absent where the kernel does not tell, as in some containers."},
+    [METRIC_CLOCK_OFFSET] = {"tarry_clock_offset_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "By how much the kernel is still correcting the clock (adjtimex), negative: it is ahead. 0 under daemons that correct by frequency alone, as chrony does. Absent as tarry_clock_synchronised.", METRICS_TABLE_SIGNED},
+    [METRIC_CLOCK_MAX_ERROR] = {"tarry_clock_max_error_seconds", GAUGE, {NONE, NONE}, NULL, false,
+        "The most that the clock can be wrong by, as the kernel reckons: it grows from one synchronisation to the next. Absent as tarry_clock_synchronised."},
     [METRIC_TURNS] = {"tarry_turns_total", COUNTER, {NONE, NONE}, NULL, false,
         "Turns of the main loop."},
     [METRIC_LAST_TURN] = {"tarry_last_turn_timestamp_seconds", GAUGE, {NONE, NONE}, NULL, false,
@@ -148,6 +163,16 @@ const struct metrics_table_row metrics_table_rows[METRIC_COUNT] = {
         "When the process started."},
     [METRIC_PROCESS_THREADS] = {"process_threads", GAUGE, {NONE, NONE}, NULL, false,
         "Threads of the process."},
+    [METRIC_ALIAS_PENDING] = {"pending_notifications_total", GAUGE, {NONE, NONE}, NULL, false,
+        "Alias: the sum of tarry_pending. A gauge, whatever its name says.", ALIAS},
+    [METRIC_ALIAS_LATENCY] = {"notification_send_latency_seconds", HISTOGRAM, {NONE, NONE}, &lateness, false,
+        "Alias: tarry_lateness_seconds of all targets, from due to acknowledged.", ALIAS},
+    [METRIC_ALIAS_EXECUTIONS] = {"scheduler_task_executions_total", COUNTER, {METRICS_LABEL_EXECUTION, NONE}, NULL, false,
+        "Alias: attempts at delivery that ended.", ALIAS},
+    [METRIC_ALIAS_DURATION] = {"scheduler_task_duration_seconds", HISTOGRAM, {NONE, NONE}, &duration, false,
+        "Alias: tarry_delivery_seconds, from sent to acknowledged.", ALIAS},
+    [METRIC_ALIAS_RUNNING] = {"scheduler_running_tasks", GAUGE, {NONE, NONE}, NULL, false,
+        "Alias: the sum of tarry_in_flight.", ALIAS},
 };
 /* clang-format on */
 
@@ -187,6 +212,7 @@ static const char *const status_values[METRICS_STATUSES] = {
     [METRICS_STATUS_200] = "200", [METRICS_STATUS_401] = "401", [METRICS_STATUS_403] = "403",
     [METRICS_STATUS_404] = "404", [METRICS_STATUS_405] = "405", [METRICS_STATUS_500] = "500",
     [METRICS_STATUS_503] = "503"};
+static const char *const execution_values[] = {[METRICS_EXECUTION_SUCCESS] = "success", [METRICS_EXECUTION_FAILURE] = "failure"};
 static const char *const version_values[] = {TARRY_VERSION};
 
 #define FIXED(list) (list), sizeof(list) / sizeof((list)[0])
@@ -215,6 +241,7 @@ static const struct label_row label_rows[METRICS_LABELS] = {
     [METRICS_LABEL_METHOD] = {"method", "", FIXED(method_values)},
     [METRICS_LABEL_STATUS] = {"status", "", FIXED(status_values)},
     [METRICS_LABEL_VERSION] = {"version", "the version of tarry", FIXED(version_values)},
+    [METRICS_LABEL_EXECUTION] = {"status", "of an alias: `success`: the sum of tarry_delivered_total; `failure`: of tarry_delivery_failures_total", FIXED(execution_values)},
 };
 
 const char *metrics_table_label_name(enum metrics_label label)

@@ -6,6 +6,12 @@
 
 enum metrics_table_type { METRICS_TABLE_COUNTER, METRICS_TABLE_GAUGE, METRICS_TABLE_HISTOGRAM };
 
+enum metrics_table_trait {
+    METRICS_TABLE_PLAIN,
+    METRICS_TABLE_SIGNED, /* a gauge that may be negative */
+    METRICS_TABLE_ALIAS,  /* exposed with metrics.aliases alone */
+};
+
 struct metrics_table_buckets {
     const double *bounds; /* upper bounds in seconds, ascending, without +Inf */
     size_t count;
@@ -18,6 +24,7 @@ struct metrics_table_row {
     const struct metrics_table_buckets *buckets; /* histograms only */
     bool sparse; /* series that are still 0 are not exposed: the list is long and most never happen */
     const char *help;
+    enum metrics_table_trait trait;
 };
 
 /* METRIC_COUNT rows. */
@@ -46,6 +53,10 @@ struct metrics_table_series {
 struct metrics {
     struct metrics_table_values labels[METRICS_LABELS];
     struct metrics_table_series series[METRIC_COUNT];
+    bool aliases; /* they are exposed */
 };
+
+/* Of a histogram's series: how often each bucket was hit, not cumulative, the last is +Inf. Borrowed. */
+uint64_t *metrics_table_counts(struct metrics *metrics, enum metrics_id id, size_t series);
 
 #endif

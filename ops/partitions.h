@@ -39,6 +39,10 @@ struct partition {
     bool commit_fails;   /* the last commit was refused, and that was told */
     int64_t low;         /* the log's start as last looked up */
     int64_t aged_at_ms;  /* when to ask next how far its records near their retention, monotonic */
+    int64_t oldest_ms;     /* timestamp of the oldest record that is still needed, as last looked up; INT64_MIN: the topic has it no more */
+    int64_t oldest_offset; /* which one that was */
+    bool oldest_known;
+    int64_t oldest_at_ms;  /* when to look again, monotonic */
     struct metadata_identity identity;
     char problem[PARTITIONS_PROBLEM_MAX]; /* "" or why it is not as it should be */
 };

@@ -68,7 +68,7 @@ C_HEADERS = "assert ctype inttypes limits math stdalign stdarg stdatomic stdbool
 PURE_HEADERS = "assert inttypes limits stdarg stdbool stddef stdint stdio stdlib string".split()
 POSIX_HEADERS = ("arpa/inet dirent errno fcntl ftw getopt locale netdb netinet/in netinet/tcp poll pthread regex sched semaphore setjmp signal spawn "
                  "strings sys/epoll sys/eventfd sys/file sys/ioctl sys/mman sys/mount sys/prctl sys/ptrace sys/random sys/resource sys/select sys/signalfd "
-                 "sys/socket sys/stat sys/statfs sys/statvfs sys/syscall sys/time sys/timerfd sys/types sys/un sys/utsname sys/wait "
+                 "sys/socket sys/stat sys/statfs sys/statvfs sys/syscall sys/time sys/timerfd sys/timex sys/types sys/un sys/utsname sys/wait "
                  "sysexits syslog termios threads time unistd").split()
 # Rooms not named here may use all of both.
 SYSTEM = {"scheduler": PURE_HEADERS}

@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "tests/support/await.h"
+#include "tests/support/exposition.h"
 #include "tests/support/http_get.h"
 
 #define BODY_MAX (512u * 1024)
@@ -190,11 +191,21 @@ static bool sample_value(const char *line, const char *name, const char *label, 
     return true;
 }
 
+/* Every scrape that a test makes is held to the format. */
+static void check_scrape(const char *body)
+{
+    char problem[4096];
+    if (!exposition_check(body, problem, sizeof(problem))) {
+        fail_msg("/metrics is malformed: %s", problem);
+    }
+}
+
 double tarry_process_metric(struct tarry_process *process, const char *name, const char *label)
 {
     char *body = memory_new(BODY_MAX, 1);
     double sum = -1;
     if (tarry_process_get(process, "/metrics", body, BODY_MAX) == 200) {
+        check_scrape(body);
         for (const char *line = body; line != NULL; line = strchr(line, '\n')) {
             line += *line == '\n';
             double value = 0;

@@ -52,7 +52,8 @@ static void test_table_is_complete(void **state)
         assert_true((row->type == METRICS_TABLE_HISTOGRAM) == (row->buckets != NULL));
         assert_null(strpbrk(row->help, "\\\n|"));
         bool ours = strncmp(row->name, "tarry_", 6) == 0 || strncmp(row->name, "process_", 8) == 0;
-        assert_true(ours || strcmp(row->name, "http_requests_total") == 0);
+        assert_true(ours || row->trait == METRICS_TABLE_ALIAS || strcmp(row->name, "http_requests_total") == 0);
+        assert_true(row->trait != METRICS_TABLE_SIGNED || row->type == METRICS_TABLE_GAUGE);
     }
 }
 
@@ -184,6 +185,82 @@ static void test_hostile_labels(void **state)
     metrics_free(metrics);
 }
 
+/* A topic of 249 bytes, each of which has to be escaped, and the most lanes there may be. */
+static void test_longest_names(void **state)
+{
+    (void)state;
+    struct metrics *metrics = metrics_new();
+    char name[250];
+    for (size_t i = 0; i < 300; i++) {
+        memset(name, "\\\"\n"[i % 3], sizeof(name));
+        (void)snprintf(name + 240, 10, "%zu", i);
+        size_t source = metrics_label_add(metrics, METRICS_LABEL_SOURCE, name);
+        size_t target = metrics_label_add(metrics, METRICS_LABEL_TARGET, name);
+        metrics_add(metrics, METRIC_RECORDS_READ, source, 0, 1);
+        metrics_observe(metrics, METRIC_LATENESS_SECONDS, target, 0, 1);
+    }
+    char *text = render(metrics);
+    assert_well_formed(text);
+    free(text);
+    metrics_free(metrics);
+}
+
+static void test_gauges_are_not_negative(void **state)
+{
+    (void)state;
+    struct metrics *metrics = metrics_new();
+    metrics_set(metrics, METRIC_LANES_APART, 0, 0, -1);
+    metrics_set(metrics, METRIC_CLOCK_OFFSET, 0, 0, -0.25);
+    char *text = render(metrics);
+    assert_well_formed(text);
+    assert_series(text, "tarry_lanes_apart", 0);
+    assert_series(text, "tarry_clock_offset_seconds", -0.25);
+    free(text);
+    metrics_free(metrics);
+}
+
+static void test_aliases(void **state)
+{
+    (void)state;
+    assert_ptr_equal(metrics_table_rows[METRIC_ALIAS_LATENCY].buckets, metrics_table_rows[METRIC_LATENESS_SECONDS].buckets);
+    assert_ptr_equal(metrics_table_rows[METRIC_ALIAS_DURATION].buckets, metrics_table_rows[METRIC_DELIVERY_SECONDS].buckets);
+    struct metrics *metrics = metrics_new();
+    size_t source = metrics_label_add(metrics, METRICS_LABEL_SOURCE, "in");
+    size_t failure = metrics_label_add(metrics, METRICS_LABEL_FAILURE, "retriable");
+    metrics_set(metrics, METRIC_PENDING, source, METRICS_TIER_DISK, 5);
+    metrics_set(metrics, METRIC_PENDING, source, METRICS_TIER_MEMORY, 2);
+    for (int i = 0; i < 2; i++) {
+        size_t lane = metrics_label_add(metrics, METRICS_LABEL_TARGET, i == 0 ? "a" : "b");
+        metrics_add(metrics, METRIC_DELIVERED, lane, 0, 3);
+        metrics_add(metrics, METRIC_DELIVERY_FAILURES, lane, failure, 1);
+        metrics_observe(metrics, METRIC_LATENESS_SECONDS, lane, 0, i == 0 ? 0.5 : 7200);
+        metrics_set(metrics, METRIC_IN_FLIGHT, lane, 0, 4);
+    }
+    metrics_observe(metrics, METRIC_DELIVERY_SECONDS, 0, 0, 0.25);
+    metrics_aliases_update(metrics);
+    char *text = render(metrics);
+    assert_well_formed(text);
+    assert_null(strstr(text, "notification")); /* not unless asked for */
+    assert_null(strstr(text, "scheduler_"));
+    free(text);
+    metrics_aliases_show(metrics);
+    for (int i = 0; i < 2; i++) { /* the second time nothing has changed */
+        metrics_aliases_update(metrics);
+        text = render(metrics);
+        assert_well_formed(text);
+        assert_series(text, "pending_notifications_total", 7);
+        assert_series(text, "notification_send_latency_seconds_count", 2);
+        assert_series(text, "notification_send_latency_seconds_bucket{le=\"0.5\"}", 1);
+        assert_series(text, "notification_send_latency_seconds_sum", 7200.5);
+        assert_series(text, "scheduler_task_executions_total{status=\"success\"}", 6);
+        assert_series(text, "scheduler_task_executions_total{status=\"failure\"}", 2);
+        assert_series(text, "scheduler_task_duration_seconds_count", 1);
+        assert_series(text, "scheduler_running_tasks", 8);
+        free(text);
+    }
+    metrics_free(metrics);
+}
+
 static void test_label_values_are_bounded(void **state)
 {
     (void)state;
@@ -215,30 +292,109 @@ static void test_process(void **state)
     metrics_free(metrics);
 }
 
+#define HISTOGRAM "# HELP a b\n# TYPE a histogram\n"
+
+static const char *const wrong[] = {
+    "",
+    "\n",
+    "a 1\n",
+    "# HELP a b\n",
+    "# HELP a b\na 1\n",
+    "# TYPE a gauge\na 1\n",
+    "# TYPE a gauge\n# HELP a b\na 1\n",
+    "# HELP a b\n# HELP c d\n# TYPE c gauge\nc 1\n",
+    "# HELP a b\n# TYPE b gauge\nb 1\n",
+    "# HELP a\n# TYPE a gauge\na 1\n",
+    "# HELP a b\\q\n# TYPE a gauge\na 1\n",
+    "# HELP a b\n# TYPE a gauge\na 1",
+    "# HELP a b\n# TYPE a gauge\na 1\r\n",
+    "# HELP a b\n# TYPE a gauge\n\na 1\n",
+    "# HELP a b\n# TYPE a gauge\n a 1\n",
+    "# HELP a b\n# TYPE a gauge\na  1\n",
+    "# HELP a b\n# TYPE a gauge\na 1 1700000000000\n",
+    "# HELP a b\n# TYPE a summary\na 1\n",
+    "# HELP a b\n# TYPE a gauge\n# HELP a b\n# TYPE a gauge\na 1\n",
+    "# HELP a b\n# TYPE a gauge\na 1\n# HELP c d\n# TYPE c gauge\nc 1\na 2\n",
+    "# a comment\n# HELP a b\n# TYPE a gauge\na 1\n",
+    "# HELP a b\n# TYPE a gauge\nab 1\n",
+    "# HELP a b\n# TYPE a gauge\na{} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=1} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1\",} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1\" y=\"2\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1\",x=\"2\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{__x=\"1\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x-y=\"1\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"\\q\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"\"\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"a\nb\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1\"} 1\na{x=\"1\"} 2\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"1\"} 1\na{y=\"1\"} 2\n",
+    "# HELP a b\n# TYPE a gauge\na{le=\"1\"} 1\n",
+    "# HELP a b\n# TYPE a gauge\na 1\na 1\n",
+    "# HELP a b\n# TYPE a gauge\na 1x\n",
+    "# HELP a b\n# TYPE a gauge\na 0x10\n",
+    "# HELP a b\n# TYPE a gauge\na NaN\n",
+    "# HELP a b\n# TYPE a gauge\na nan\n",
+    "# HELP a b\n# TYPE a gauge\na inf\n",
+    "# HELP a b\n# TYPE a gauge\na -1\n",
+    "# HELP a b\n# TYPE a gauge\na\n",
+    "# HELP a_total b\n# TYPE a_total gauge\na_total 1\n",
+    "# HELP a_count b\n# TYPE a_count gauge\na_count 1\n",
+    "# HELP a b\n# TYPE a counter\na 1\n",
+    "# HELP a_total b\n# TYPE a_total counter\na_total -1\n",
+    HISTOGRAM "a 1\n",
+    HISTOGRAM "a_bucket 1\na_sum 1\na_count 1\n",
+    HISTOGRAM "a_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
+    HISTOGRAM "a_bucket{le=\"2\"} 1\na_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
+    HISTOGRAM "a_bucket{le=\"-2\"} 1\na_bucket{le=\"-3\"} 1\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
+    HISTOGRAM "a_bucket{le=\"1\"} 2\na_count 2\n",
+    HISTOGRAM "a_bucket{le=\"1\"} 2\na_sum 1\na_count 2\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_sum 1\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_count 2\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_count 2\na_sum 1\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_sum 1\na_count 3\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_sum 1\na_count{le=\"1\"} 2\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\na_sum 1\na_count 2\na_max 2\n",
+    HISTOGRAM "a_bucket{x=\"1\",le=\"+Inf\"} 2\na_bucket{x=\"2\",le=\"+Inf\"} 2\na_sum{x=\"2\"} 1\na_count{x=\"2\"} 2\n",
+    HISTOGRAM "a_bucket{x=\"1\",le=\"+Inf\"} 2\na_sum{x=\"2\"} 1\na_count{x=\"2\"} 2\n",
+    HISTOGRAM "a_bucket{x=\"1\",le=\"1\"} 2\na_bucket{x=\"2\",le=\"+Inf\"} 2\na_sum{x=\"2\"} 1\na_count{x=\"2\"} 2\n",
+    HISTOGRAM "a_bucket{le=\"1\"} 2\n",
+    HISTOGRAM "a_bucket{le=\"+Inf\"} 2\n# HELP c d\n# TYPE c gauge\nc 1\n",
+    "# HELP a b\n# TYPE a gauge\na{x=\"\xFF\"} 1\n",
+};
+
 /* The checker itself must refuse what is wrong. */
 static void test_checker_refuses(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {
-        "",
-        "a 1\n",
-        "# HELP a b\n# TYPE a gauge\na 1",
-        "# HELP a b\n# TYPE a gauge\na{x=\"1} 1\n",
-        "# HELP a b\n# TYPE a gauge\na{x=\"\\q\"} 1\n",
-        "# HELP a b\n# TYPE a gauge\na 1\na 1\n",
-        "# HELP a b\n# TYPE a gauge\na 1x\n",
-        "# HELP a b\n# TYPE a counter\na 1\n",
-        "# HELP a_total b\n# TYPE a_total counter\na_total -1\n",
-        "# HELP a b\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\n",
-        "# HELP a b\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_count 2\n",
-        "# HELP a b\n# TYPE a histogram\na_bucket{le=\"+Inf\"} 2\na_sum 1\na_count 3\n",
-        "# HELP a b\n# TYPE a gauge\na{x=\"\xFF\"} 1\n",
-    };
-    char problem[2048];
+    char problem[4096];
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_false(exposition_check(wrong[i], problem, sizeof(problem)));
+        if (exposition_check(wrong[i], problem, sizeof(problem))) {
+            fail_msg("accepted: %s", wrong[i]);
+        }
     }
-    assert_true(exposition_check("# HELP a b\n# TYPE a gauge\na{x=\"1\"} 1\n", problem, sizeof(problem)));
+}
+
+/* And accept what is right, else every test of it would be about something else. */
+static void test_checker_accepts(void **state)
+{
+    (void)state;
+    static const char *const right[] = {
+        "# HELP a b\n# TYPE a gauge\n",
+        "# HELP a b\\\\ c\\n\n# TYPE a gauge\na{x=\"1\"} 1\na{x=\"\\\\\\\"\\n\"} 1.5e-07\n",
+        "# HELP a b\n# TYPE a gauge\na +Inf\n# HELP a_total b\n# TYPE a_total counter\na_total 0\n",
+        "# HELP tarry_clock_offset_seconds b\n# TYPE tarry_clock_offset_seconds gauge\ntarry_clock_offset_seconds -0.1\n",
+        HISTOGRAM "a_bucket{x=\"1\",le=\"1\"} 1\na_bucket{x=\"1\",le=\"+Inf\"} 2\na_sum{x=\"1\"} 1\na_count{x=\"1\"} 2\n"
+                  "a_bucket{x=\"2\",le=\"1\"} 0\na_bucket{x=\"2\",le=\"+Inf\"} 0\na_sum{x=\"2\"} 0\na_count{x=\"2\"} 0\n",
+    };
+    char problem[4096];
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        if (!exposition_check(right[i], problem, sizeof(problem))) {
+            fail_msg("%s: %s", problem, right[i]);
+        }
+    }
 }
 
 static void write_docs(struct span docs)
@@ -281,6 +437,10 @@ int main(void)
         cmocka_unit_test(test_label_values_are_bounded),
         cmocka_unit_test(test_process),
         cmocka_unit_test(test_checker_refuses),
+        cmocka_unit_test(test_checker_accepts),
+        cmocka_unit_test(test_gauges_are_not_negative),
+        cmocka_unit_test(test_longest_names),
+        cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_docs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
