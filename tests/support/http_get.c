@@ -14,7 +14,8 @@
 
 #include "base/buffer.h"
 
-#define ANSWER_MAX (1024u * 1024)
+#define REQUEST_MAX (16u * 1024)
+#define ANSWER_MAX (4u * 1024 * 1024)
 
 static struct sockaddr_in loopback(int port)
 {
@@ -67,13 +68,14 @@ int http_get(int port, const char *path, int timeout_ms, char *body, size_t size
     if (connection < 0) {
         return -1;
     }
-    char request[512];
-    int length = snprintf(request, sizeof(request), "GET %s HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n", path);
+    struct buffer request = buffer_new(REQUEST_MAX);
+    buffer_add_format(&request, "GET %s HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n", path);
     struct buffer answer = buffer_new(ANSWER_MAX);
     int status = -1;
-    if (send(connection, request, (size_t)length, MSG_NOSIGNAL) == length && read_all(connection, &answer)) {
+    if (send(connection, request.data, request.length, MSG_NOSIGNAL) == (ssize_t)request.length && read_all(connection, &answer)) {
         status = parse((const char *)answer.data, body, size);
     }
+    buffer_free(&request);
     buffer_free(&answer);
     close(connection);
     return status;

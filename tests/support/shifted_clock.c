@@ -92,6 +92,11 @@ void shifted_clock_set(struct shifted_clock *clock, int64_t shift_ms)
     atomic_store_explicit(&clock->shared->ms, shift_ms, memory_order_release);
 }
 
+void shifted_clock_unsynchronise(struct shifted_clock *clock, bool unsynchronised)
+{
+    atomic_store_explicit(&clock->shared->unsynchronised, unsynchronised ? 1 : 0, memory_order_release);
+}
+
 int64_t shifted_clock_ms(const struct shifted_clock *clock)
 {
     return await_wall_ms() + (clock == NULL ? 0 : clock->steps[clock->count - 1].shift_ms);

@@ -7,6 +7,7 @@
 #ifndef TARRY_TESTS_SUPPORT_SHIFTED_CLOCK_H
 #define TARRY_TESTS_SUPPORT_SHIFTED_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct shifted_clock;
@@ -19,6 +20,9 @@ void shifted_clock_free(struct shifted_clock *clock);
 
 /* The clock is `shift_ms` ahead of the host's from now on; at most 64 times. */
 void shifted_clock_set(struct shifted_clock *clock, int64_t shift_ms);
+
+/* What the kernel says of it from now on: that it is not synchronised, or (as at first) that it is. */
+void shifted_clock_unsynchronise(struct shifted_clock *clock, bool unsynchronised);
 
 /* Its time now. NULL: the host's. */
 int64_t shifted_clock_ms(const struct shifted_clock *clock);
