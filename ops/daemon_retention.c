@@ -61,9 +61,8 @@ void daemon_retention_look(struct daemon *daemon, struct partition *partition)
     bool found = true;
     if (stats.pending == 0) {
         partition->oldest_known = false;
-    } else if (!partition->oldest_known || partition->oldest_offset != stats.low_offset || partition->oldest_ms == INT64_MIN) {
+    } else { /* also of one that is known: it may be gone by other ways than its age */
         found = find(daemon, partition, stats.low_offset, &error);
-        partition->oldest_offset = stats.low_offset;
     }
     if (!found) {
         partition->oldest_known = false;

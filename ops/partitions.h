@@ -40,7 +40,6 @@ struct partition {
     int64_t low;         /* the log's start as last looked up */
     int64_t aged_at_ms;  /* when to ask next how far its records near their retention, monotonic */
     int64_t oldest_ms;     /* timestamp of the oldest record that is still needed, as last looked up; INT64_MIN: the topic has it no more */
-    int64_t oldest_offset; /* which one that was */
     bool oldest_known;
     int64_t oldest_at_ms;  /* when to look again, monotonic */
     struct metadata_identity identity;

@@ -13,3 +13,7 @@ target_compile_definitions(e2e_alerts PRIVATE TARRY_RULES="${CMAKE_SOURCE_DIR}/d
 add_dependencies(e2e_alerts tarry clock_shift)
 set_tests_properties(e2e_alerts PROPERTIES RUN_SERIAL TRUE
     ENVIRONMENT "${e2e_environment};E2E_CLOCK_SHIFT=$<TARGET_FILE:clock_shift>;E2E_PROMETHEUS=${prometheus}/prometheus")
+
+tarry_test(e2e_metrics FOLDER e2e LABEL "e2e;metrics" TIMEOUT 180 LIBRARIES support_dlq_e2e)
+add_dependencies(e2e_metrics tarry)
+set_tests_properties(e2e_metrics PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "${e2e_environment}")

@@ -23,6 +23,6 @@ endfunction()
 
 tarry_schedules(e2e_clock 240 exactly_once)
 tarry_schedules(e2e_recurrence_crash 300 exactly_once)
-tarry_schedules(e2e_cancel 300 exactly_once)
+tarry_schedules(e2e_cancel 300 exactly_once metrics) # gauges go back to 0
 tarry_schedules(e2e_recurrence 240 exactly_once)
 tarry_schedules(e2e_ids 240 exactly_once)
