@@ -13,7 +13,7 @@ fail() {
 }
 
 [ -x "$promtool" ] || fail "$promtool is missing; scripts/test fetches it"
-"$promtool" check rules "$folder/tarry.rules.yml"
+"$promtool" check config "$folder/prometheus.yml"
 "$promtool" test rules "$folder/tarry.test.yml"
 
 mapfile -t alerts < <(sed -n 's/^ *- alert: //p' "$folder/tarry.rules.yml")

@@ -64,11 +64,14 @@ check_copied_folders() {
 check_compose() {
     need docker-compose
     docker-compose config -q
-    docker-compose config --services | sort >"$scratch/services"
-    local service
-    for service in kafka nats tarry; do
+    docker-compose --profile monitoring config --services | sort >"$scratch/services"
+    local service path
+    for service in kafka nats tarry prometheus grafana; do
         grep -qx "$service" "$scratch/services" || fail "docker-compose.yml has no service $service"
     done
+    while IFS= read -r path; do
+        [ -e "$path" ] || fail "docker-compose.yml mounts $path, which is not there"
+    done < <(sed -n 's/^ *- \(\.\/[^:]*\):.*/\1/p; s/^ *volumes: \["\(\.\/[^:]*\):.*/\1/p' docker-compose.yml)
     printf 'services:\n  x:\n    imagee: y\n' >"$scratch/docker-compose.yml"
     ! docker-compose -f "$scratch/docker-compose.yml" config -q 2>/dev/null || fail "docker-compose accepts a broken file"
 }
