@@ -185,6 +185,8 @@ def check(root):
     yield from check_dashboard(json.loads((root / "deploy/grafana/tarry.json").read_text()), table, values)
     alerts = {alert for alert, _, _ in read_rules(rules)}
     code = {"rules": rules, "ops": "".join(file.read_text() for file in sorted((root / "ops").glob("*.c")))}
+    overview = (root / "docs/operating.md").read_text()
+    yield from (f"docs/operating.md does not list {alert}" for alert in sorted(alerts) if f"`{alert}`" not in overview)
     for page in sorted((root / "docs/runbooks").glob("Tarry*.md")):
         yield from check_page(page.stem, page.read_text(), table, values, code)
         if page.stem not in alerts:

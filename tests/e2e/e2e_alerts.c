@@ -166,7 +166,7 @@ static struct scene_options options(const char *store_size, const char *unwritte
                                   .store_size = store_size,
                                   .in_settings = kept_briefly,
                                   .dlq = "retry_later: 500ms",
-                                  .targets = "[{name: gone, match: \"@-gone\", rate: 20/s}, {name: small, match: \"@-small\", retry: {backoff: 10m, backoff_max: 10m}}]",
+                                  .targets = "[{name: gone, match: \"@-gone\", rate: 10/s}, {name: small, match: \"@-small\", retry: {backoff: 10m, backoff_max: 10m}}]",
                                   .more = more};
 }
 
