@@ -20,6 +20,17 @@ bool daemon_retention_watches(const struct daemon *daemon, const struct partitio
     return partition->state == PARTITIONS_OPEN && partition->gained && source->facts_known && source->facts.deletes && source->facts.retention_ms > 0;
 }
 
+struct partition *daemon_retention_next(const struct daemon *daemon)
+{
+    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
+        struct partition *partition = partitions_at(&daemon->partitions, slot);
+        if (partition != NULL && daemon_retention_watches(daemon, partition) && daemon->now.mono.ms >= partition->oldest_at_ms) {
+            return partition;
+        }
+    }
+    return NULL;
+}
+
 static int64_t pause_ms(const struct daemon *daemon, const struct partition *partition)
 {
     int64_t share_ms = daemon->sources[partition->source_index].facts.retention_ms / 100;
@@ -67,10 +78,11 @@ void daemon_retention_look(struct daemon *daemon, struct partition *partition)
     if (!found) {
         partition->oldest_known = false;
         wait_ms = wait_ms < RETRY_MS ? wait_ms : RETRY_MS;
-    } else if (wait_ms >= REST_MS) {
-        source_read_rest(daemon->source);
     }
-    partition->oldest_at_ms = daemon->now.mono.ms + wait_ms;
+    partition->oldest_at_ms = (daemon->now.mono.ms / wait_ms + 1) * wait_ms; /* those of one retention at the same time, so that they share a connection */
+    if (wait_ms >= REST_MS && daemon_retention_next(daemon) == NULL && partitions_count(&daemon->partitions, PARTITIONS_OPENING) == 0) {
+        source_read_rest(daemon->source); /* nobody else reads so now */
+    }
 }
 
 int64_t daemon_retention_headroom_ms(const struct daemon *daemon, const struct partition *partition)

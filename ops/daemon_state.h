@@ -351,6 +351,7 @@ int64_t daemon_topics_deadline(const struct daemon *daemon);
 
 /* daemon_retention.c: when the topic's retention reaches the oldest record that is still needed. */
 bool daemon_retention_watches(const struct daemon *daemon, const struct partition *partition);
+struct partition *daemon_retention_next(const struct daemon *daemon); /* whose turn it is; NULL: nobody's */
 void daemon_retention_look(struct daemon *daemon, struct partition *partition); /* blocks as daemon_topics_watch; sets oldest_at_ms */
 int64_t daemon_retention_headroom_ms(const struct daemon *daemon, const struct partition *partition); /* >= 0; TIME_NEVER: none, or not known */
 

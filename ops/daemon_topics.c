@@ -93,18 +93,6 @@ static void look_at_age(struct daemon *daemon, struct partition *partition)
     }
 }
 
-/* Whose oldest record is to be looked up now; NULL: nobody's. */
-static struct partition *unlooked(const struct daemon *daemon)
-{
-    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
-        struct partition *partition = partitions_at(&daemon->partitions, slot);
-        if (partition != NULL && daemon_retention_watches(daemon, partition) && daemon->now.mono.ms >= partition->oldest_at_ms) {
-            return partition;
-        }
-    }
-    return NULL;
-}
-
 /* One question in a turn. */
 void daemon_topics_watch(struct daemon *daemon)
 {
@@ -124,7 +112,7 @@ void daemon_topics_watch(struct daemon *daemon)
             return;
         }
     }
-    struct partition *partition = unlooked(daemon);
+    struct partition *partition = daemon_retention_next(daemon);
     if (partition != NULL) {
         daemon_retention_look(daemon, partition);
     }
