@@ -12,7 +12,7 @@ RUN cmake --preset release -DTARRY_TESTS=OFF -DTARRY_BENCH=OFF && cmake --build 
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        ca-certificates libcjson1 liblmdb0 libmicrohttpd12 libnats3.4 librdkafka1 libxxhash0 libyaml-0-2 tzdata zlib1g && \
+        ca-certificates libcjson1 libcurl4 liblmdb0 libmicrohttpd12 libnats3.4 librdkafka1 libxxhash0 libyaml-0-2 tzdata zlib1g && \
     rm -rf /var/lib/apt/lists/* && \
     install -d -m 0700 -o 65532 -g 65532 /var/lib/tarry && install -d -m 0755 /etc/tarry
 COPY --from=build /source/build/release/tarry /usr/local/bin/tarry

@@ -80,7 +80,7 @@ static int run_loaded(int argc, char **argv)
     return code;
 }
 
-static int schema(int argc, char **argv)
+int config_verb_schema_run(int argc, char **argv)
 {
     if (argc > 2) {
         return options_usage("config schema", argv[2]);
@@ -98,14 +98,12 @@ static int schema(int argc, char **argv)
     return print(&out);
 }
 
-int config_verb_run(int argc, char **argv)
+int config_verb_check_run(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "tarry config: say check, show or schema; see `tarry help config`\n");
-        return VERBS_EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "show") == 0) {
-        return run_loaded(argc - 1, argv + 1);
-    }
-    return strcmp(argv[1], "schema") == 0 ? schema(argc - 1, argv + 1) : options_usage("config", argv[1]);
+    return run_loaded(argc, argv);
+}
+
+int config_verb_show_run(int argc, char **argv)
+{
+    return run_loaded(argc, argv);
 }

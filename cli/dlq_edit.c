@@ -13,16 +13,6 @@
 #include "dlq/reader.h"
 #include "ops/clock.h"
 
-const char dlq_edit_help[] =
-    "tarry dlq edit ID [-c FILE] [--target T] [--key K | --key-null] [--value-file F|- | --value-null]\n"
-    "               [--set-header K=V]... [--remove-header K]... [--replace] [--execute]\n"
-    "\n"
-    "Makes a parked copy of a letter, with a new id and what is said changed, to be replayed. Prints it as JSON; --execute\n"
-    "keeps it. The old one stays, unless --replace. ID: the letter's, or its tarry-id when one letter alone has it (--state\n"
-    "waiting|parked narrows it). --set-header: in place of all of that name.\n"
-    "\n"
-    "  tarry dlq edit ID -c tarry.yaml --value-file mended.json --execute\n";
-
 #define LETTER_MAX ((size_t)1024 * 1024 * 1024)
 
 struct edit {

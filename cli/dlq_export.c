@@ -16,18 +16,6 @@
 
 #define JSON_MAX ((size_t)2 * 1024 * 1024 * 1024)
 
-const char dlq_export_help[] =
-    "tarry dlq export [-c FILE] [-O FILE] [flags that choose letters]\n"
-    "\n"
-    "Writes letters as JSON lines with all their bytes: a backup, a thing to edit, something for `tarry dlq import`.\n"
-    "Changes nothing. To standard output, or with -O (--output-file) into FILE, which must not exist yet and which only\n"
-    "its owner may read.\n"
-    "Exit 3: a letter, or its record, could not be read and is missing in the output.\n"
-    "Flags that choose letters: see `tarry dlq --help`.\n"
-    "\n"
-    "  tarry dlq export -c tarry.yaml --state parked -O parked.jsonl\n"
-    "  tarry dlq export --target orders | gzip > orders.jsonl.gz\n";
-
 struct export {
     struct dlq_command command;
     const char *path; /* NULL: standard output */

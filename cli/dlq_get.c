@@ -16,18 +16,6 @@
 #define JSON_MAX ((size_t)2 * 1024 * 1024 * 1024)
 #define SHOWN_MAX 4096 /* bytes of a key, a value, a header on a terminal */
 
-const char dlq_get_help[] =
-    "tarry dlq get ID [-c FILE] [-o json|jsonl|table] [--raw value|key] [--state waiting|parked]\n"
-    "\n"
-    "Shows the letter of this id, or of the record with this schedule id (tarry-id), whole. Changes nothing.\n"
-    "An id that begins with - is given as --id=ID; one that is no text as --id-base64.\n"
-    "--raw value|key: its bytes and nothing else to standard output; bytes that would upset a terminal only into a\n"
-    "file or a pipe.\n"
-    "Exit 3: there is no such letter (any more).\n"
-    "\n"
-    "  tarry dlq get 4f1c09aa51f4b1d8c0de2c3f9a7b6e55 -c tarry.yaml\n"
-    "  tarry dlq get order-17 --raw value > value.bin\n";
-
 enum raw { RAW_NONE, RAW_VALUE, RAW_KEY };
 
 struct get {

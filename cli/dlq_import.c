@@ -19,19 +19,6 @@
 
 #define WRONG_LINES_TOLD 20
 
-const char dlq_import_help[] =
-    "tarry dlq import [FILE | -] [-c FILE] [--as-new] [--execute] [-o json|jsonl|table]\n"
-    "\n"
-    "Puts letters back, JSON lines as `tarry dlq export` writes them, from FILE or standard input: each into the state it\n"
-    "names, waiting ones to be redelivered at their time. All lines are checked before the first is written. A letter whose id\n"
-    "stands in the streams already is skipped, so an import that was cut off can be run again.\n"
-    "Says what it would do; --execute does it.\n"
-    "--as-new: gives each letter an id of its own, and skips none. (So does a line without \"id\".)\n"
-    "Exit 3: only a part of it was taken.\n"
-    "\n"
-    "  tarry dlq import parked.jsonl -c tarry.yaml --execute\n"
-    "  jq -c 'select(.target == \"orders\") | .state = \"parked\"' all.jsonl | tarry dlq import - --as-new --execute\n";
-
 struct import {
     struct dlq_command command;
     const char *path; /* NULL: standard input */

@@ -10,16 +10,6 @@
 #include "cli/verbs.h"
 #include "ops/clock.h"
 
-const char dlq_jobs_help[] =
-    "tarry dlq jobs [list | pause ID | resume ID | cancel ID] [-c FILE] [-o json|jsonl|table]\n"
-    "\n"
-    "Each replay, park and purge with --execute is a job. list: how far each is. pause, cancel: the process that runs it\n"
-    "stops in good order within a second or two. resume: goes on with what its streams held when it began, here, until it ends.\n"
-    "A job whose process was killed shows as \"silent\", and is resumed likewise.\n"
-    "\n"
-    "  tarry dlq jobs -c tarry.yaml\n"
-    "  tarry dlq jobs pause -c tarry.yaml replay-20261130-060201-3f9a\n";
-
 #define RECORD_MAX ((size_t)1024 * 1024)
 #define TRIES 10 /* the job writes its own record each second: a word to it may find it changed just then */
 

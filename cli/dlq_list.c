@@ -17,18 +17,6 @@
 #define COUNT_ON_MS 2000 /* how long letters behind the page are counted, to say how many there are */
 #define JSON_MAX ((size_t)2 * 1024 * 1024 * 1024)
 
-const char dlq_list_help[] =
-    "tarry dlq list [-c FILE] [-o json|jsonl|table] [--after PLACE] [--no-payload] [flags that choose letters]\n"
-    "\n"
-    "Shows letters as they stand now, waiting ones first, each stream in its order. Changes nothing.\n"
-    "On a terminal 50 unless --limit says otherwise; it says then how many more there are, and how to go on.\n"
-    "--after PLACE: go on behind this place, as list said it (parked:123).\n"
-    "--no-payload: JSON without key, value and headers.\n"
-    "Flags that choose letters: see `tarry dlq --help`.\n"
-    "\n"
-    "  tarry dlq list -c tarry.yaml --state parked --since 24h\n"
-    "  tarry dlq list --error 'schema .* not found' -o jsonl | jq -r .id\n";
-
 static const struct dlq_output_column COLUMNS[] = {
     {"id", false, 0},      {"state", false, 0}, {"target", false, 32}, {"reason", false, 0},
     {"attempt", true, 0},  {"age", true, 0},    {"key", false, 24},    {"error", false, 0},

@@ -3,16 +3,6 @@
 #include "cli/dlq_verbs.h"
 #include "cli/verbs.h"
 
-const char dlq_park_help[] =
-    "tarry dlq park [-c FILE] [flags that choose letters] [--execute]\n"
-    "\n"
-    "Takes waiting letters out of redelivery and parks them, for a person to look at. Says what it would do; --execute\n"
-    "does it. A letter that is being redelivered at that moment may be delivered and parked. What comes in meanwhile is\n"
-    "left alone.\n"
-    "Flags that choose letters: see `tarry dlq --help`.\n"
-    "\n"
-    "  tarry dlq park -c tarry.yaml --target orders --reason unknown_target --execute\n";
-
 int dlq_park_run(int argc, char **argv)
 {
     struct dlq_bulk bulk = dlq_bulk_new("dlq park", DLQ_JOB_PARK);

@@ -7,17 +7,6 @@
 #include "cli/dlq_verbs.h"
 #include "cli/verbs.h"
 
-const char dlq_purge_help[] =
-    "tarry dlq purge [-c FILE] [flags that choose letters] [--execute [--yes]]\n"
-    "\n"
-    "Deletes letters for good, waiting and parked ones. Says what it would do; --execute does it. On a terminal it asks,\n"
-    "unless --yes; elsewhere --execute needs a flag that chooses letters, or --yes. Exactly what matched as the streams\n"
-    "stood at the start goes, and nothing that came in since.\n"
-    "Flags that choose letters: see `tarry dlq --help`. To keep what goes: `tarry dlq export` first.\n"
-    "\n"
-    "  tarry dlq purge -c tarry.yaml --state parked --until 30d\n"
-    "  tarry dlq purge -c tarry.yaml --id order-4711 --execute --yes\n";
-
 struct purge {
     struct dlq_bulk bulk;
     bool yes;

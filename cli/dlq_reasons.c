@@ -20,17 +20,6 @@
 #define NAME_MAX_BYTES ((size_t)4096)
 #define JSON_MAX ((size_t)64 * 1024)
 
-const char dlq_reasons_help[] =
-    "tarry dlq reasons [-c FILE] [--by reason|error|target|source|hour] [-o json|jsonl|table] [flags that choose letters]\n"
-    "\n"
-    "Counts letters in groups: how many, which share, when the first and the last failed, and one of them. Changes nothing.\n"
-    "--by reason (default); error: its text, with N for numbers and ids, so that like meets like; target; source: the topic\n"
-    "the record came in by; hour: of the last failure, UTC.\n"
-    "Flags that choose letters: see `tarry dlq --help`.\n"
-    "\n"
-    "  tarry dlq reasons -c tarry.yaml --state parked\n"
-    "  tarry dlq reasons --by error --target orders --since 24h\n";
-
 enum by { BY_REASON, BY_ERROR, BY_TARGET, BY_SOURCE, BY_HOUR };
 static const char *const by_names[] = {"reason", "error", "target", "source", "hour"};
 

@@ -12,24 +12,6 @@
 #include "cli/verbs.h"
 #include "dlq/letter_json.h"
 
-const char dlq_replay_help[] =
-    "tarry dlq replay [-c FILE] [flags that choose letters] [--to TOPIC] [--delay DUR] [--set-header K=V]...\n"
-    "                 [--rate N/s [--ramp DUR] | --spread DUR] [--stop-after 20%|N] [--max-replays N] [--execute]\n"
-    "\n"
-    "Sends parked letters again, in their order, each to its target (a refused one to the topic it came from). Waiting ones\n"
-    "are redelivered by the daemon: `tarry dlq park` them first. Says what it would do; --execute does it.\n"
-    "A letter goes when Kafka has its record; one that\n"
-    "fails again is parked anew behind the job's end. What comes in meanwhile is left alone. Ctrl-C stops it in good order.\n"
-    "--to: to this topic instead. --delay: by way of the delay topic, so much later.\n"
-    "--set-header: sets a header, in place of all of that name.\n"
-    "--rate, --ramp: so many a second, from 1 up to it. --spread: evenly over that time.\n"
-    "--stop-after: ends the job when so many (of 20 at least, with %) fail again, at Kafka or at their consumers.\n"
-    "--max-replays: skips letters replayed that often (10).\n"
-    "Flags that choose letters: see `tarry dlq --help`. Jobs: `tarry dlq jobs --help`.\n"
-    "\n"
-    "  tarry dlq replay -c tarry.yaml --target orders --since 2h\n"
-    "  tarry dlq replay -c tarry.yaml --target orders --rate 100/s --stop-after 20% --execute\n";
-
 #define PLAN_JSON_MAX ((size_t)1024 * 1024)
 
 /* What a dry run finds. */

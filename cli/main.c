@@ -1,77 +1,69 @@
 /* The one binary: finds the verb and lets it run. */
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/verb_help.h"
+#include "cli/verb_table.h"
 #include "cli/verbs.h"
 #include "ops/log_output.h"
-#include "ops/config_near.h"
 
-struct verb {
-    const char *name;
-    int (*run)(int argc, char **argv);
-};
-
-static const struct verb VERBS[] = {
-    {"serve", serve_run},     {"demo", demo_run},         {"config", config_verb_run},
-    {"dlq", dlq_run},         {"version", version_run},   {"--version", version_run},
-    {"-V", version_run},      {"help", help_run},         {"--help", help_run},
-    {"-h", help_run},
-};
-
-#define VERB_COUNT (sizeof VERBS / sizeof VERBS[0])
-
-static const struct verb *find(const char *name)
+static bool is_help(const char *argument)
 {
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        if (strcmp(VERBS[i].name, name) == 0) {
-            return &VERBS[i];
-        }
-    }
-    return NULL;
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-static int unknown(const char *name)
+/* `tarry --version` is `tarry version`. */
+static const char *spelled_out(const char *name)
 {
-    size_t distance;
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        if (config_near_is(name, VERBS[i].name, &distance)) {
-            fprintf(stderr, "tarry: there is no verb '%s'; did you mean %s? See `tarry help`\n", name, VERBS[i].name);
-            return VERBS_EXIT_USAGE;
-        }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        return "version";
     }
-    fprintf(stderr, "tarry: there is no verb '%s'; see `tarry help`\n", name);
-    return VERBS_EXIT_USAGE;
+    return is_help(name) ? "help" : name;
 }
 
-/* `tarry serve --help` is `tarry help serve`. */
+/* `tarry list --help` is `tarry help list`; what stands behind -- is no flag. */
 static bool asks_for_help(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_help(argv[i])) {
             return true;
         }
     }
     return false;
 }
 
+static int run(const struct verb *verb, int argc, char **argv)
+{
+    if (verb->run != verb_help_run && asks_for_help(argc, argv)) {
+        return verb_help_print(verb);
+    }
+    return verb->run(argc, argv);
+}
+
+/* argv[0] is the word of `verb`, which has verbs of its own. */
+static int run_below(const struct verb *verb, int argc, char **argv)
+{
+    if (argc < 2) {
+        (void)verb_help_print(verb);
+        return VERBS_EXIT_USAGE;
+    }
+    if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
+        const struct verb *asked = argc > 2 ? verb_table_child(verb, argv[2]) : NULL;
+        return verb_help_print(asked == NULL ? verb : asked);
+    }
+    const struct verb *below = verb_table_child(verb, argv[1]);
+    return below == NULL ? verb_help_unknown(verb, argv[1]) : run(below, argc - 1, argv + 1);
+}
+
 int main(int argc, char **argv)
 {
     log_output_secure_standard_fds();
     if (argc < 2) {
-        char *help[] = {argv[0], NULL};
-        (void)help_run(1, help);
+        (void)verb_help_print(NULL);
         return VERBS_EXIT_USAGE;
     }
-    const struct verb *verb = find(argv[1]);
+    const struct verb *verb = verb_table_child(NULL, spelled_out(argv[1]));
     if (verb == NULL) {
-        return unknown(argv[1]);
+        return verb_help_unknown(NULL, argv[1]);
     }
-    bool helps_itself = verb->run == help_run || verb->run == dlq_run;
-    if (!helps_itself && asks_for_help(argc - 1, argv + 1)) {
-        char help[] = "help";
-        char *arguments[] = {help, argv[1], NULL};
-        return help_run(2, arguments);
-    }
-    return verb->run(argc - 1, argv + 1);
+    return verb->run == NULL ? run_below(verb, argc - 1, argv + 1) : run(verb, argc - 1, argv + 1);
 }

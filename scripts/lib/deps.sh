@@ -6,9 +6,9 @@
 #   deps_hadolint DIR          the Dockerfile linter, by pip, into DIR/hadolint
 
 deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev libnats-dev liblmdb-dev libcjson-dev libyaml-dev
-    libmicrohttpd-dev libxxhash-dev zlib1g-dev)
+    libmicrohttpd-dev libxxhash-dev zlib1g-dev libcurl4-openssl-dev)
 deps_test=(libcmocka-dev clang clang-tidy libclang-rt-14-dev default-jre-headless maven docker-compose mandoc shellcheck python3
-    python3-pip tzdata systemd) # systemd: for systemd-analyze alone; nothing of it runs
+    python3-pip tzdata zsh fish systemd) # systemd: for systemd-analyze alone; nothing of it runs
 deps_play=(default-jre-headless maven kcat)
 deps_nats=(python3 python3-pip)
 

@@ -1,0 +1,126 @@
+#include "cli/client_command.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/api_client_path.h"
+#include "cli/json_line.h"
+#include "cli/verbs.h"
+#include "ops/clock.h"
+
+#define TIMEOUT_MOST_MS INT64_C(600000)
+#define PARAMETER_SIZE 32
+
+static bool has_group(const struct client_command *command, enum verb_group_index group)
+{
+    return (command->verb->groups & (1U << group)) != 0;
+}
+
+/* The table of verbs has checked that it is one of the three. */
+static enum dlq_output_format format_of(const char *name)
+{
+    if (name == NULL) {
+        return DLQ_OUTPUT_AUTO;
+    }
+    return strcmp(name, "json") == 0 ? DLQ_OUTPUT_JSON : strcmp(name, "jsonl") == 0 ? DLQ_OUTPUT_JSONL : DLQ_OUTPUT_TABLE;
+}
+
+int client_command_begin(struct client_command *command, const char *name, int argc, char **argv)
+{
+    *command = (struct client_command){.verb = verb_table_find(name)};
+    assert(command->verb != NULL);
+    if (!verb_arguments_read(command->verb, argc, argv, &command->arguments)) {
+        return VERBS_EXIT_USAGE;
+    }
+    command->output = dlq_output_new(name, clock_wall().ms);
+    if (has_group(command, VERB_GROUP_OUTPUT)) {
+        command->output.format = format_of(verb_arguments_value(&command->arguments, "--output"));
+    }
+    dlq_output_settle(&command->output);
+    return VERBS_EXIT_DONE;
+}
+
+int client_command_connect_within(struct client_command *command, int64_t timeout_ms)
+{
+    struct api_client_options options = {
+        .verb = command->verb->name,
+        .server = verb_arguments_value(&command->arguments, "--server"),
+        .token_file = verb_arguments_value(&command->arguments, "--token-file"),
+        .timeout_ms = timeout_ms,
+        .follow = verb_arguments_has(&command->arguments, "--follow"),
+    };
+    return api_client_open(&options, &command->client);
+}
+
+int client_command_connect(struct client_command *command)
+{
+    int64_t timeout_ms = 0;
+    if (!verb_arguments_duration(&command->arguments, "--timeout", 1, TIMEOUT_MOST_MS, API_CLIENT_TIMEOUT_MS, &timeout_ms)) {
+        return VERBS_EXIT_USAGE;
+    }
+    return client_command_connect_within(command, timeout_ms);
+}
+
+int client_command_end(struct client_command *command, int code)
+{
+    bool list = code == VERBS_EXIT_DONE || command->output.items > 0; /* a failure alone is no empty list */
+    bool done = command->output.format == DLQ_OUTPUT_JSON && !list ? true : dlq_output_end(&command->output);
+    api_client_close(command->client);
+    verb_arguments_free(&command->arguments);
+    return code == VERBS_EXIT_DONE && !done ? VERBS_EXIT_FAILED : code;
+}
+
+bool client_command_is_table(const struct client_command *command)
+{
+    return command->output.format == DLQ_OUTPUT_TABLE;
+}
+
+void client_command_json(struct client_command *command, const struct cJSON *object)
+{
+    struct buffer line = buffer_new(API_CLIENT_ANSWER_MAX * 6);
+    json_line_write(object, command->output.terminal, &line);
+    dlq_output_item(&command->output, buffer_span(&line));
+    buffer_free(&line);
+}
+
+void client_command_query(const struct client_command *command, const char *const *flags, struct buffer *path)
+{
+    char parameter[PARAMETER_SIZE];
+    for (size_t i = 0; flags[i] != NULL; i++) {
+        (void)snprintf(parameter, sizeof parameter, "%s", flags[i] + 2);
+        for (char *at = strchr(parameter, '-'); at != NULL; at = strchr(at, '-')) {
+            *at = '_';
+        }
+        api_client_path_query(path, parameter, verb_arguments_value(&command->arguments, flags[i]));
+    }
+}
+
+int client_command_get(struct client_command *command, const char *path, const char *const *flags, struct api_client_answer *answer)
+{
+    struct buffer whole = buffer_new(API_CLIENT_PATH_MAX);
+    buffer_add_text(&whole, path);
+    client_command_query(command, flags, &whole);
+    const char *text = api_client_path_text(&whole);
+    int code = VERBS_EXIT_USAGE;
+    if (text == NULL) {
+        *answer = api_client_answer_new();
+        client_command_note(command, "the flags are longer than a daemon takes");
+    } else {
+        code = api_client_get(command->client, text, answer);
+    }
+    buffer_free(&whole);
+    return code;
+}
+
+void client_command_note(const struct client_command *command, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "tarry %s: ", command->verb->name);
+    (void)vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
