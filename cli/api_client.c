@@ -88,18 +88,18 @@ static CURLcode transfer(struct api_client *client, const struct api_client_addr
     struct curl_slist *headers = NULL;
     CURLcode result = CURLE_URL_MALFORMAT;
     api_client_answer_clear(answer);
-    if (api_client_prepare(client, address, request, &headers)) {
+    if (api_client_transfer_prepare(client, address, request, &headers)) {
         (void)curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
         (void)curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer->body);
         (void)curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, (long)client->timeout_ms);
         result = curl_easy_perform(client->curl);
     }
-    api_client_headers_free(headers);
+    api_client_transfer_headers_free(headers);
     if (result == CURLE_OK) {
         (void)curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
         api_client_answer_judge(answer, address->shown);
     } else {
-        api_client_lost(client, address, result, answer);
+        api_client_transfer_lost(client, address, result, answer);
     }
     return result;
 }

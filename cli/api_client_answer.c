@@ -114,11 +114,13 @@ static int code_of(long status, const char *problem)
 
 static void parse(struct api_client_answer *answer)
 {
-    struct span body = buffer_span(&answer->body);
-    if (body.length == 0) {
+    size_t length = answer->body.length;
+    buffer_add(&answer->body, "", 1); /* so that what stands behind the document is seen */
+    if (length == 0 || answer->body.full) {
         return;
     }
-    cJSON *json = cJSON_ParseWithLength((const char *)body.data, body.length);
+    cJSON *json = cJSON_ParseWithLengthOpts((const char *)answer->body.data, answer->body.length, NULL, 1);
+    answer->body.length = length;
     if (cJSON_IsObject(json)) {
         answer->json = json;
     } else {

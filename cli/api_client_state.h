@@ -20,16 +20,16 @@ struct api_client {
     char words[CURL_ERROR_SIZE]; /* of the latest failure */
 };
 
-/* Resets the handle and sets what every request needs; *headers is freed by api_client_headers_free. False: the URL is too long. */
-bool api_client_prepare(struct api_client *client, const struct api_client_address *address, const struct api_client_request *request, struct curl_slist **headers);
+/* Resets the handle and sets what every request needs; *headers is freed by api_client_transfer_headers_free. False: the URL is too long. */
+bool api_client_transfer_prepare(struct api_client *client, const struct api_client_address *address, const struct api_client_request *request, struct curl_slist **headers);
 
 /* Adds "name: value". */
-void api_client_header(struct curl_slist **headers, const char *name, const char *value);
+void api_client_transfer_header(struct curl_slist **headers, const char *name, const char *value);
 
 /* Wipes, then frees. */
-void api_client_headers_free(struct curl_slist *headers);
+void api_client_transfer_headers_free(struct curl_slist *headers);
 
 /* What came of the transfer when there was no whole answer: code and words. */
-void api_client_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer);
+void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer);
 
 #endif

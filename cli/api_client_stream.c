@@ -67,7 +67,7 @@ static int judge(struct stream *stream, CURLcode result)
     if (stream->flows || stream->ended) {
         answer->code = VERBS_EXIT_DONE;
     } else if (result != CURLE_OK) {
-        api_client_lost(client, &client->address, result, answer);
+        api_client_transfer_lost(client, &client->address, result, answer);
     } else if (answer->status == 200) {
         api_client_answer_set(answer, VERBS_EXIT_FAILED, "%s answered with no event stream: is it a tarry?", client->address.shown);
     } else {
@@ -84,15 +84,15 @@ int api_client_stream(struct api_client *client, const char *path, const char *l
     struct curl_slist *headers = NULL;
     CURLcode result = CURLE_URL_MALFORMAT;
     *answer = api_client_answer_new();
-    bool ready = api_client_prepare(client, &client->address, &request, &headers);
+    bool ready = api_client_transfer_prepare(client, &client->address, &request, &headers);
     if (last_id != NULL) {
-        api_client_header(&headers, "Last-Event-ID", last_id);
+        api_client_transfer_header(&headers, "Last-Event-ID", last_id);
     }
     if (ready) {
         set_callbacks(client->curl, &stream);
         (void)curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
         result = curl_easy_perform(client->curl);
     }
-    api_client_headers_free(headers);
+    api_client_transfer_headers_free(headers);
     return judge(&stream, result);
 }

@@ -9,7 +9,7 @@
 #define CONNECT_MS 5000L
 #define HEADER_MAX ((size_t)8192)
 
-void api_client_header(struct curl_slist **headers, const char *name, const char *value)
+void api_client_transfer_header(struct curl_slist **headers, const char *name, const char *value)
 {
     struct buffer line = buffer_new(HEADER_MAX);
     buffer_add_format(&line, "%s: %s", name, value);
@@ -22,7 +22,7 @@ void api_client_header(struct curl_slist **headers, const char *name, const char
     buffer_free(&line);
 }
 
-void api_client_headers_free(struct curl_slist *headers)
+void api_client_transfer_headers_free(struct curl_slist *headers)
 {
     for (struct curl_slist *each = headers; each != NULL; each = each->next) {
         explicit_bzero(each->data, strlen(each->data));
@@ -34,17 +34,17 @@ static struct curl_slist *make_headers(const struct api_client *client, const st
 {
     char bearer[API_CLIENT_BEARER_SIZE];
     struct curl_slist *headers = NULL;
-    api_client_header(&headers, "Accept", request->accept == NULL ? "application/json, application/problem+json" : request->accept);
+    api_client_transfer_header(&headers, "Accept", request->accept == NULL ? "application/json, application/problem+json" : request->accept);
     headers = curl_slist_append(headers, "Expect:"); /* no waiting for 100 Continue */
     if (strcmp(request->method, "GET") != 0) {
-        api_client_header(&headers, "Content-Type", "application/json");
+        api_client_transfer_header(&headers, "Content-Type", "application/json");
     }
     if (request->idempotency_key != NULL) {
-        api_client_header(&headers, "Idempotency-Key", request->idempotency_key);
+        api_client_transfer_header(&headers, "Idempotency-Key", request->idempotency_key);
     }
     if (client->token != NULL) {
         (void)snprintf(bearer, sizeof bearer, "Bearer %s", client->token);
-        api_client_header(&headers, "Authorization", bearer);
+        api_client_transfer_header(&headers, "Authorization", bearer);
         explicit_bzero(bearer, sizeof bearer);
     }
     return headers;
@@ -65,7 +65,7 @@ static void set_bounds(CURL *curl, const struct api_client_address *address)
     }
 }
 
-bool api_client_prepare(struct api_client *client, const struct api_client_address *address, const struct api_client_request *request, struct curl_slist **headers)
+bool api_client_transfer_prepare(struct api_client *client, const struct api_client_address *address, const struct api_client_request *request, struct curl_slist **headers)
 {
     CURL *curl = client->curl;
     struct buffer url = buffer_new(API_CLIENT_PATH_MAX);
@@ -90,7 +90,7 @@ bool api_client_prepare(struct api_client *client, const struct api_client_addre
     return result == CURLE_OK;
 }
 
-void api_client_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer)
+void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer)
 {
     const char *words = client->words[0] == '\0' ? curl_easy_strerror(result) : client->words;
     long connect_error = 0;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "bridge/kafka_conf.h"
 #include "cli/verbs.h"
+#include "ops/config_value.h"
 
 bool options_value(int argc, char **argv, int *index, const char *name, const char **value)
 {
@@ -73,7 +74,7 @@ enum options_result options_take(struct options *options, int argc, char **argv,
 
 int options_usage(const char *verb, const char *argument)
 {
-    fprintf(stderr, "tarry %s: '%s' is not understood; see `tarry help`\n", verb, argument);
+    fprintf(stderr, "tarry %s: %s is not understood; see `tarry %s --help`\n", verb, config_value_show(argument).text, verb);
     return VERBS_EXIT_USAGE;
 }
 

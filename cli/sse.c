@@ -9,6 +9,7 @@ struct sse sse_new(sse_on_event *on_event, void *context)
                         .line = buffer_new(SSE_EVENT_MAX),
                         .name = buffer_new(SSE_EVENT_MAX),
                         .data = buffer_new(SSE_EVENT_MAX),
+                        .next_id = buffer_new(SSE_ID_MAX),
                         .last_id = buffer_new(SSE_ID_MAX)};
 }
 
@@ -17,11 +18,13 @@ void sse_free(struct sse *sse)
     buffer_free(&sse->line);
     buffer_free(&sse->name);
     buffer_free(&sse->data);
+    buffer_free(&sse->next_id);
     buffer_free(&sse->last_id);
 }
 
 static void forget_event(struct sse *sse)
 {
+    buffer_clear(&sse->next_id);
     buffer_clear(&sse->name);
     buffer_clear(&sse->data);
     sse->has_data = false;
@@ -48,9 +51,9 @@ static void take_id(struct sse *sse, struct span value)
         }
     }
     if (value.length + 1 <= SSE_ID_MAX) {
-        buffer_clear(&sse->last_id);
-        buffer_add_span(&sse->last_id, value);
-        buffer_add(&sse->last_id, "", 1);
+        buffer_clear(&sse->next_id);
+        buffer_add_span(&sse->next_id, value);
+        buffer_add(&sse->next_id, "", 1);
     }
 }
 
@@ -70,8 +73,13 @@ static void take_field(struct sse *sse, struct span name, struct span value)
     }
 }
 
+/* The event is whole: only now is its id the last one, or it would be passed over when the connection breaks in the middle of it. */
 static void end_event(struct sse *sse)
 {
+    if (sse->next_id.length > 0) {
+        buffer_clear(&sse->last_id);
+        buffer_add_span(&sse->last_id, buffer_span(&sse->next_id));
+    }
     if (!sse->has_data) {
         forget_event(sse);
         return;

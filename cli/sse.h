@@ -23,6 +23,7 @@ struct sse {
     struct buffer line;
     struct buffer name;
     struct buffer data;
+    struct buffer next_id; /* of the event that is not whole yet */
     struct buffer last_id; /* NUL-terminated, for Last-Event-ID; empty: none. Stays from one connection to the next */
     bool has_data;
     bool after_cr;

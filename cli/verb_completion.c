@@ -6,6 +6,7 @@
 
 #include "cli/verb_arguments.h"
 #include "cli/verbs.h"
+#include "ops/config_value.h"
 
 #define SCRIPT_MAX ((size_t)1024 * 1024)
 
@@ -41,7 +42,7 @@ int verb_completion_run(int argc, char **argv)
         make(&script);
         code = print(&script);
     } else if (code == VERBS_EXIT_DONE) {
-        code = verb_arguments_wrong(arguments.verb, "%s is no shell that it is made for: bash, zsh or fish", name);
+        code = verb_arguments_wrong(arguments.verb, "%s is no shell that it is made for: bash, zsh or fish", config_value_show(name).text);
     }
     verb_arguments_free(&arguments);
     return code;

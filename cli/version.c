@@ -18,5 +18,9 @@ int version_run(int argc, char **argv)
     printf("librdkafka %s\n", kafka_version());
     printf("LMDB %d.%d.%d\n", lmdb.major, lmdb.minor, lmdb.patch);
     printf("formats: metadata %d, row %d, store %d\n", METADATA_VERSION, ROW_VERSION, STORE_FORMAT);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "tarry version: the output could not be written whole\n");
+        return VERBS_EXIT_FAILED;
+    }
     return VERBS_EXIT_DONE;
 }
