@@ -5,11 +5,24 @@
 #include "cli/verb_help.h"
 #include "cli/verb_table.h"
 
-/* Text within mdoc: a backslash is \e; a line that begins with a dot or quote is no macro. */
-static void add_escaped(struct buffer *mdoc, const char *text)
+/* "... ends. Another begins": mdoc wants a line for each sentence. */
+static bool ends_sentence(const char *at)
+{
+    return (at[0] == '.' || at[0] == ':') && at[1] == ' ' && at[2] >= 'A' && at[2] <= 'Z';
+}
+
+/* Text within mdoc: a backslash is \e; a line that begins with a dot or quote is no macro. Prose has a line for each sentence. */
+static void add_escaped(struct buffer *mdoc, const char *text, bool prose)
 {
     bool start = true;
     for (; *text != '\0'; text++) {
+        if (prose && ends_sentence(text)) {
+            buffer_add(mdoc, text, 1);
+            text++;
+            buffer_add_text(mdoc, "\n");
+            start = true;
+            continue;
+        }
         if (start && (*text == '.' || *text == '\'')) {
             buffer_add_text(mdoc, "\\&");
         }
@@ -46,7 +59,7 @@ static void add_flag(struct buffer *mdoc, const struct verb_flag *flag)
         add_argument(mdoc, flag->argument);
     }
     buffer_add_text(mdoc, "\n");
-    add_escaped(mdoc, flag->meaning);
+    add_escaped(mdoc, flag->meaning, true);
     buffer_add_text(mdoc, ".\n");
 }
 
@@ -78,7 +91,7 @@ static void add_groups(struct buffer *mdoc, unsigned groups)
 static void add_example(struct buffer *mdoc, const char *example)
 {
     buffer_add_text(mdoc, ".Bd -literal -offset indent\n");
-    add_escaped(mdoc, example);
+    add_escaped(mdoc, example, false);
     buffer_add_text(mdoc, ".Ed\n");
 }
 
@@ -86,9 +99,10 @@ static void add_verb(struct buffer *mdoc, const struct verb *verb)
 {
     buffer_add_format(mdoc, ".Ss tarry %s%s%s%s\n", verb->name, verb->flag_count > 0 || verb->groups != 0 ? " [flag ...]" : "", verb->arguments[0] == '\0' ? "" : " ",
                       verb->arguments);
-    add_escaped(mdoc, verb->meaning);
+    add_escaped(mdoc, verb->meaning, true);
     buffer_add_text(mdoc, ".\n");
-    add_escaped(mdoc, verb->text);
+    add_escaped(mdoc, verb->text, true);
+    buffer_add_text(mdoc, verb->flag_count == 0 ? "" : ".Pp\n");
     add_flags(mdoc, verb->flags, verb->flag_count);
     buffer_add_text(mdoc, verb->groups == 0 || verb->flag_count == 0 ? "" : ".Pp\n");
     add_groups(mdoc, verb->groups);
@@ -114,13 +128,13 @@ static void add_paragraphs(struct buffer *mdoc, const char *text)
         struct buffer part = buffer_new(mdoc->most);
         buffer_add(&part, text, (size_t)(empty - text) + 1);
         buffer_add(&part, "", 1);
-        add_escaped(mdoc, (const char *)part.data);
+        add_escaped(mdoc, (const char *)part.data, true);
         buffer_add_text(mdoc, ".Pp\n");
         buffer_free(&part);
         text = empty + 2;
         empty = strstr(text, "\n\n");
     }
-    add_escaped(mdoc, text);
+    add_escaped(mdoc, text, true);
 }
 
 void verb_docs_mdoc(struct buffer *mdoc)

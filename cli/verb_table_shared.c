@@ -4,7 +4,7 @@
 static const struct verb_flag CONFIG[] = {
     {"--config", 'c', "FILE", "the configuration; else the file of TARRY_CONFIG", false},
     {"--set", '\0', "PATH=VALUE", "one value of it, before TARRY_... and the file", true},
-    {"--log-level", '\0', "debug|info|warning|error", "short for --set log.level=", false},
+    {"--log-level", '\0', "debug|info|warning|error", "short for --set log.level=LEVEL", false},
 };
 
 static const struct verb_flag SERVER[] = {
