@@ -34,29 +34,35 @@ static int read_token(struct api_client *client, const char *path)
     return VERBS_EXIT_DONE;
 }
 
-int api_client_open(const struct api_client_options *options, struct api_client **result)
+static bool start_curl(struct api_client *client)
+{
+    client->curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_easy_init() : NULL;
+    if (client->curl == NULL) {
+        fprintf(stderr, "tarry %s: libcurl does not start\n", client->verb);
+    }
+    return client->curl != NULL;
+}
+
+int api_client_open(const struct api_client_options *options, struct api_client **client)
 {
     struct error error = {ERROR_NONE, ""};
-    struct api_client *client = memory_new(1, sizeof *client);
+    struct api_client *opened = memory_new(1, sizeof *opened);
     const char *server = setting(options->server, "TARRY_SERVER");
-    client->verb = options->verb;
-    client->timeout_ms = options->timeout_ms == 0 ? API_CLIENT_TIMEOUT_MS : options->timeout_ms;
-    client->follow = options->follow;
-    if (!api_client_address_parse(server == NULL ? API_CLIENT_ADDRESS_DEFAULT : server, &client->address, &error)) {
-        fprintf(stderr, "tarry %s: %s\n", client->verb, error.text);
-        api_client_close(client);
-        return VERBS_EXIT_USAGE;
+    int code = VERBS_EXIT_DONE;
+    opened->verb = options->verb;
+    opened->timeout_ms = options->timeout_ms == 0 ? API_CLIENT_TIMEOUT_MS : options->timeout_ms;
+    opened->follow = options->follow;
+    if (!api_client_address_parse(server == NULL ? API_CLIENT_ADDRESS_DEFAULT : server, &opened->address, &error)) {
+        fprintf(stderr, "tarry %s: %s\n", opened->verb, error.text);
+        code = VERBS_EXIT_USAGE;
     }
-    int code = read_token(client, setting(options->token_file, "TARRY_TOKEN_FILE"));
-    if (code == VERBS_EXIT_DONE && (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (client->curl = curl_easy_init()) == NULL)) {
-        fprintf(stderr, "tarry %s: libcurl does not start\n", client->verb);
-        code = VERBS_EXIT_FAILED;
-    }
+    code = code == VERBS_EXIT_DONE ? read_token(opened, setting(options->token_file, "TARRY_TOKEN_FILE")) : code;
+    code = code == VERBS_EXIT_DONE && !start_curl(opened) ? VERBS_EXIT_FAILED : code;
     if (code != VERBS_EXIT_DONE) {
-        api_client_close(client);
+        api_client_close(opened);
         return code;
     }
-    *result = client;
+    *client = opened;
     return VERBS_EXIT_DONE;
 }
 

@@ -7,5 +7,5 @@ tarry_test(test_api_client_address FOLDER unit LABEL "unit;cli" ROOMS cli ops ba
 
 foreach(name client daemon_verbs daemon_views completion table)
     add_test(NAME cli_${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/cli/test_${name}.py)
-    set_tests_properties(cli_${name} PROPERTIES LABELS cli TIMEOUT 180 ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
+    set_tests_properties(cli_${name} PROPERTIES LABELS cli TIMEOUT 400 ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
 endforeach()
