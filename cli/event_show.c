@@ -85,6 +85,7 @@ static void show_payload(const struct cJSON *event)
         line_of_buffer("header", named, &text);
     }
     line_of_buffer("value", api_client_answer_bytes(event, "value", &value), &value);
+    line_of_text("value", api_client_answer_true(event, "cut") ? "(too large for the daemon to show)" : "");
 }
 
 static const struct dlq_output_column HISTORY[] = {{"at", true, 0}, {"outcome", false, 0}, {"due", true, 0}, {"target", false, 0}};
@@ -119,6 +120,7 @@ void event_show(const struct dlq_output *output, const struct cJSON *event)
     line_of_text("state", api_client_answer_text(event, "state"));
     line_of_time(output, event, "due", "due");
     line_of_time(output, event, "resumed", "resume_due");
+    line_of_time(output, event, "retried", "retry_at");
     line_of_buffer("repeats", event_view_recurrence(event, &repeats), &repeats);
     line_of_time(output, event, "expires", "expires");
     line_of_target(event);

@@ -27,6 +27,9 @@ static int print_raw(const struct client_command *command, const struct cJSON *e
     if (strcmp(payloads, "full") != 0) {
         client_command_note(command, "the daemon does not show its %s (http.payloads: %s there)", name, payloads[0] == '\0' ? "off" : payloads);
         code = VERBS_EXIT_REFUSED;
+    } else if (strcmp(name, "value") == 0 && api_client_answer_true(event, "cut")) {
+        client_command_note(command, "its value is too large for the daemon to show");
+        code = VERBS_EXIT_FAILED;
     } else if (!api_client_answer_bytes(event, name, &bytes)) {
         client_command_note(command, "it has no %s", name);
         code = VERBS_EXIT_PARTLY;

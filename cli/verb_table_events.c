@@ -28,7 +28,7 @@ static const struct verb_flag SCHEDULE[] = {
 #define FILTERS                                                                                                                                                \
     SOURCE, {"--target", '\0', "TOPIC", "where it is to arrive", false}, {"--lane", '\0', "LANE", "the entry of targets it goes by", false},                   \
         {"--id-prefix", '\0', "TEXT", "ids that begin so", false}, {"--due-from", '\0', "TIME", "due then or later", false},                                   \
-        {"--due-to", '\0', "TIME", "due before then", false}, {"--state", '\0', "pending|paused", "only these", false},                                       \
+        {"--due-to", '\0', "TIME", "due before then", false}, {"--state", '\0', "pending|paused|undecided", "only these", false},                                       \
         {"--partition", '\0', "N", "of the delay topic", false}, {"--schedules", '\0', NULL, "what comes again, instead of what comes once", false}
 
 static const struct verb_flag LIST[] = {

