@@ -45,7 +45,7 @@ static const struct verb_flag GET[] = {
 
 static const struct verb_flag CANCEL[] = {
     FILTERS,
-    {"--key", 'k', "TEXT", "of the one ID: looks in that key's partition only", false},
+    {"--key", 'k', "TEXT", "of the one ID: where it is looked for first", false},
     {"--limit", 'n', "N", "at most so many of those that match", false},
     {"--execute", '\0', NULL, "do it; --yes is the same", false},
     {"--yes", 'y', NULL, "do it, and do not ask", false},
