@@ -23,7 +23,7 @@
 #include "tests/support/exposition.h"
 #include "tests/support/http_get.h"
 
-#define BODY_MAX (512u * 1024)
+#define BODY_MAX (4u * 1024 * 1024) /* a scrape that is cut would be malformed */
 #define LOG_SHOWN 6000
 #define HTTP_TIMEOUT_MS 5000
 
