@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_rules.sh PROMTOOL RULES-FOLDER: the alert rules are valid and fire when their tests say; and the tests bite: with every `for` one step longer each
-# alert that has one is found to be late.
+# check_rules.sh PROMTOOL RULES-FOLDER: the alert rules are valid and fire when their tests say; and the tests bite: with every `for` longer or gone, or every
+# bound higher or lower, each alert that it concerns is found to be wrong.
 set -euo pipefail
 promtool=$1
 folder=$2
@@ -31,16 +31,29 @@ broken() {
     fi
 }
 
+# seen WHAT ALERT...: the tests of these alerts have failed.
+seen() {
+    local what=$1 alert
+    shift
+    for alert in "$@"; do
+        grep -q "${alert}[^A-Za-z]" "$scratch/out" || fail "$alert may $what, and its test does not see it"
+    done
+}
+
+delayed=()
+for alert in "${alerts[@]}"; do
+    if sed -n "/- alert: $alert\$/,/- alert:/p" "$folder/tarry.rules.yml" | sed '1!{/- alert:/,$d}' | grep -q '^ *for:'; then
+        delayed+=("$alert")
+    fi
+done
 broken 's/^\( *for: \)\([0-9]*\)\([mh]\)$/\16\2\3/'
-for alert in "${alerts[@]}"; do
-    if sed -n "/- alert: $alert\$/,/- alert:/p" "$folder/tarry.rules.yml" | sed '1!{/- alert:/,$d}' | grep -q '^ *for:'; then
-        grep -q "$alert" "$scratch/out" || fail "$alert may come late, and its test does not see it"
-    fi
-done
+seen "come late" "${delayed[@]}"
 broken '/^ *for: /d'
-for alert in "${alerts[@]}"; do
-    if sed -n "/- alert: $alert\$/,/- alert:/p" "$folder/tarry.rules.yml" | sed '1!{/- alert:/,$d}' | grep -q '^ *for:'; then
-        grep -q "$alert" "$scratch/out" || fail "$alert may come early, and its test does not see it"
-    fi
-done
+seen "come early" "${delayed[@]}"
+bounded=(TarryLate TarryOverdue TarryOverdueGrowing TarryDeliveryFailures TarryLettersGrowing TarryStoreNearlyFull TarryIntakeLag TarryRetentionHeadroomLow
+    TarryClockUnsynchronised)
+broken 's/> 5$/> 500/; s/> 300 /> 900 /; s/> 1000 /> 3000 /; s/> 0.01$/> 0.03/; s/> 100 /> 300 /; s/> 0.8$/> 0.95/; s/> 10000$/> 90000/; s/< 0.25 /< 0.1 /; s/> 0.5$/> 0.9/'
+seen "ask for too much" "${bounded[@]}"
+broken 's/> 300 /> 30 /; s/> 0.01$/> 0.003/; s/> 1000 /> 10 /; s/> 10000$/> 1000/; s/< 0.25 /< 0.9 /; s/> 0.5$/> 0.3/; s/> 100 /> 10 /; s/> 0.8$/> 0.1/'
+seen "ask for too little" TarryOverdue TarryOverdueGrowing TarryDeliveryFailures TarryIntakeLag TarryRetentionHeadroomLow TarryClockUnsynchronised TarryLettersGrowing TarryStoreNearlyFull
 echo "${#alerts[@]} alerts: valid, on time, and their tests bite"
