@@ -7,5 +7,4 @@ foreach(name test_dlq_replay test_dlq_jobs test_dlq_purge)
     tarry_nats_test(${name} SOURCES support/replay_scene.c ROOMS dlq base LIBRARIES support_nats support_kafka
         ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>" TIMEOUT 600)
     add_dependencies(${name} tarry)
-    set_tests_properties(${name}_nats29 ${name}_nats215 PROPERTIES RUN_SERIAL TRUE)
 endforeach()

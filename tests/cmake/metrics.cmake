@@ -16,4 +16,4 @@ set_tests_properties(e2e_alerts PROPERTIES RUN_SERIAL TRUE
 
 tarry_test(e2e_metrics FOLDER e2e LABEL "e2e;metrics" TIMEOUT 180 LIBRARIES support_dlq_e2e)
 add_dependencies(e2e_metrics tarry)
-set_tests_properties(e2e_metrics PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "${e2e_environment}")
+set_tests_properties(e2e_metrics PROPERTIES ENVIRONMENT "${e2e_environment}")
