@@ -159,6 +159,57 @@ void core_queue_stats(const struct core *core, slot_index index, lane_index lane
 void core_slot_stats(const struct core *core, slot_index index, struct core_slot_stats *stats);
 void core_stats(const struct core *core, struct core_stats *stats);
 
+/* How it stands with one event (core_look.c). */
+enum core_event_state {
+    CORE_EVENT_ENDED,     /* done, cancelled, replaced, moved on, or unknown. What a control has met while it was under way counts as ended by it, until its outcome is told */
+    CORE_EVENT_PENDING,   /* also while it waits to be sent again after a failure */
+    CORE_EVENT_RUNNING,   /* its delivery is under way, or done and not yet known to be committed */
+    CORE_EVENT_MOVING,    /* written again, and that is not read back yet */
+    CORE_EVENT_UNDECIDED, /* R10: not decided yet */
+};
+
+struct core_event {
+    enum core_event_state state;
+    lane_index lane;
+    struct key key; /* due as the queue has it */
+    int64_t root;   /* where a person wrote it; its own offset if it is no re-append */
+    row_ref ref;    /* 0: its row is in the store */
+};
+
+/* The event of this id, `found` as in input_record: what is pending, or under way. False: none is. MOVING: as it was where it is still known; where only the id is, key.offset is that
+ * of the record that moved, lane LANES_MAX, root perhaps -1, ref 0. The slot must be held. O(1) on the average, O(log FIFO) for what is due (O(FIFO) while late ones are in it). */
+bool core_look_id(const struct core *core, slot_index index, struct record_id id, const struct stored_event *found, struct core_event *event);
+
+/* What was read at this offset and stands in no written checkpoint yet; its state may be any but MOVING. False: nothing was, or its row is in the store. The slot must be held. Cost as core_look_row. */
+bool core_look_offset(const struct core *core, slot_index index, int64_t offset, struct core_event *event);
+
+/* What stands at this place of the store is still to come? For rows of the last checkpoint or the one before, which may be done, cancelled, replaced or moved since: a row that an
+ * older one had, and that was cancelled and erased since, counts as pending. Never MOVING. The slot must be held, `lane` exist. O(pairs + log n), O(FIFO) while late ones are in it. */
+enum core_event_state core_look_row(const struct core *core, slot_index index, lane_index lane, struct key key);
+
+/*
+ * How many events come due when (core_look_forecast.c): added to what stands in it already, so that slots can be summed up. Bins end at the multiples of bin_ms, so the first
+ * may be shorter; they begin at from_ms.
+ *
+ * From bucket statistics, and from what memory holds where that is finer: a bucket on both sides of a bin's end, or partly done, is spread evenly and sets `estimated` of the
+ * bins it touches. A recurrence counts with its next occurrence alone.
+ */
+struct core_forecast {
+    int64_t from_ms;      /* >= 0 */
+    int64_t bin_ms;       /* 1 or more */
+    size_t bins;
+    uint32_t walk_max;    /* entries of one wheel that are looked at one by one: where there are more they are counted by the slot, which may include some that were cancelled (then
+                             estimated) */
+    double *counts;       /* of `bins`; whole numbers where nothing is estimated. Never below 0 */
+    bool *estimated;      /* of `bins` */
+    double before;        /* due before from_ms */
+    double later;         /* due after the last bin */
+    double paused;        /* by a person: due at RECURRENCE_LAST_MS */
+};
+
+/* Of the lanes for which `lanes` (by index, as many as the core has) says so. The slot must be held. O(buckets + entries read and not written + walk_max for each queue). */
+void core_look_forecast(const struct core *core, slot_index index, const bool *lanes, struct core_forecast *forecast);
+
 /* Checks every invariant that can be checked (counts, order, heap, ring, C, bounds); aborts with a message on a violation.
  * For tests and the simulator. O(everything). */
 void core_validate(const struct core *core);

@@ -52,6 +52,7 @@ static void add(struct world_result *sum, const struct world_result *one)
     sum->cancelled += one->cancelled;
     sum->delivered += one->delivered;
     sum->fenced += one->fenced;
+    sum->foreseen += one->foreseen;
     sum->steered += one->steered;
 }
 
@@ -150,9 +151,9 @@ static int run_many(uint64_t first, uint64_t end, int workers)
                  seconds() - began, workers);
     (void)printf("records %" PRIu64 ", deliveries %" PRIu64 ", overdue at a start %" PRIu64 ", repeats %" PRIu64 ", crashes %" PRIu64 ", fenced %" PRIu64
                  ", commits %" PRIu64 ", transactions %" PRIu64 ", aborts %" PRIu64 ", copies %" PRIu64
-                 ", postponed %" PRIu64 ", letters %" PRIu64 ", cancelled or replaced %" PRIu64 ", steered %" PRIu64 ", checkpoints %" PRIu64 ", steps %" PRIu64 "\n",
+                 ", postponed %" PRIu64 ", letters %" PRIu64 ", cancelled or replaced %" PRIu64 ", steered %" PRIu64 ", foreseen %" PRIu64 ", checkpoints %" PRIu64 ", steps %" PRIu64 "\n",
                  sum.records, sum.deliveries, sum.behind, sum.repeats, sum.crashes, sum.fenced, sum.commits, sum.transactions,
-                 sum.aborts, sum.copies, sum.postponed, sum.letters, sum.cancelled, sum.steered, sum.checkpoints, sum.steps);
+                 sum.aborts, sum.copies, sum.postponed, sum.letters, sum.cancelled, sum.steered, sum.foreseen, sum.checkpoints, sum.steps);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

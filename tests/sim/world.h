@@ -34,6 +34,7 @@ struct world_result {
     uint64_t delivered; /* of what persons wrote */
     uint64_t cancelled;
     uint64_t steered; /* events that a person moved, as answered */
+    uint64_t foreseen; /* by exact bins of forecasts, summed up over all checks */
     uint64_t fenced; /* times the group took partitions from somebody who did not know */
 };
 

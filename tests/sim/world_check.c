@@ -17,18 +17,22 @@ static void pass_prefix(const struct world_slot *slot, struct world_lane *lane)
     }
 }
 
+bool world_check_waits(const struct world_slot *slot, const struct world_record *record)
+{
+    const struct life_note *note = record->index < slot->note_count ? &slot->notes[record->index] : &(const struct life_note){0};
+    bool done = (note->claimed || note->moved) && !note->copying;
+    return record->state == RECORD_VISIBLE && !record->cancel && !done && record->judged != JUDGED_DUPLICATE && note->known_wall_ms != 0 &&
+           !world_oracle_outdated(slot, record) && ((note->copying && !note->steering) || !world_log_displaced(record, slot->position));
+}
+
 /* Pending: what was read and is not done, as the core can know it. */
 static void count_pending(const struct world *world, struct world_slot *slot, uint64_t *counts)
 {
     const struct world_partition *partition = &world->partitions[slot->partition];
     for (size_t i = 0; i < partition->count && partition->records[i]->offset < slot->position; i++) {
         const struct world_record *record = partition->records[i];
-        const struct life_note *note = i < slot->note_count ? &slot->notes[i] : &(const struct life_note){0};
-        bool done = (note->claimed || note->moved) && !note->copying;
-        bool waits = record->state == RECORD_VISIBLE && !record->cancel && !done && record->judged != JUDGED_DUPLICATE &&
-                     note->known_wall_ms != 0 && !world_oracle_outdated(slot, record) &&
-                     ((note->copying && !note->steering) || !world_log_displaced(record, slot->position));
-        counts[record->lane] += note->sent || waits;
+        bool sent = i < slot->note_count && slot->notes[i].sent;
+        counts[record->lane] += sent || world_check_waits(slot, record);
     }
     for (int lane = 0; lane < world->traits.lanes; lane++) {
         pass_prefix(slot, &slot->lanes[lane]);
@@ -83,6 +87,9 @@ void world_check_step(struct world *world, struct world_instance *instance)
         }
         for (lane_index lane = 0; instance->slots[i].held && lane < world->traits.lanes; lane++) {
             check_queue(world, instance, i, lane, pending[lane]);
+        }
+        if (instance->slots[i].held) {
+            world_look_step(world, instance, i);
         }
     }
 }

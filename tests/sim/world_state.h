@@ -660,8 +660,12 @@ void world_letters_copied(struct world *world, struct world_instance *instance, 
 void world_letters_end(struct world *world, const struct world_record *record);
 
 /* world_check.c */
+bool world_check_waits(const struct world_slot *slot, const struct world_record *record); /* read, not done, and not ended otherwise, as the core can know it */
 void world_check_step(struct world *world, struct world_instance *instance);
 void world_check_end(struct world *world);
+
+/* world_look.c: what core_look says. */
+void world_look_step(struct world *world, struct world_instance *instance, int index);
 
 /* world_faults.c */
 void world_faults_happen(struct world *world);
