@@ -5,6 +5,7 @@
 
 #include <lmdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/store.h"
 #include "store/store_layout.h"
@@ -43,7 +44,28 @@ struct store {
     bool reading;
     uint64_t secured_bytes;       /* writer thread only: blocks are allocated up to here */
     bool lane_written[LANES_MAX]; /* writer thread only: the name is on disk */
+    atomic_uint browses;          /* any thread: how many are open (store_browse.h) */
     struct store_names names;
+};
+
+/* A lane's name as a snapshot has it. */
+struct store_browse_name {
+    uint16_t id;
+    char name[METADATA_LANE_NAME_MAX + 1];
+};
+
+/* One reader beside owner and writer: its own transaction, and nothing of the tables of names. */
+struct store_browse {
+    struct store *store;
+    MDB_txn *txn; /* reset while it rests */
+    MDB_cursor *rows;
+    MDB_cursor *buckets;
+    MDB_cursor *ids;
+    bool resting;
+    bool lanes_read; /* those of this snapshot */
+    struct store_browse_name *lanes;
+    size_t lane_count;
+    size_t lane_room;
 };
 
 /* ------------------------------------------------------------------------------------------------ store_error.c */

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/store_browse.h"
 
 #define SIZE_LEAST ((uint64_t)1024 * 1024)
 #define RESERVE_LEAST ((uint64_t)256 * 1024)
@@ -18,7 +19,7 @@
 #define RESERVE_SHARE 8
 #define DATABASES 8
 #define FORMAT_LEAST 1 /* that is brought to STORE_FORMAT */
-#define READERS 16 /* the owner's turn, a scan, usage, and tools that look in */
+#define READERS (16 + STORE_BROWSES_MAX) /* the owner's turn, a scan, usage, tools that look in; and those that browse */
 
 int store_open_databases(struct store *store, MDB_txn *txn, unsigned create)
 {

@@ -16,7 +16,7 @@ foreach(name conformance control model)
     set_tests_properties(test_store_${name}_fake PROPERTIES LABELS unit TIMEOUT 120)
 endforeach()
 
-foreach(name layout open disk damage full crash threads)
+foreach(name layout open disk damage full crash threads browse browse_threads)
     tarry_test(test_store_${name} FOLDER unit LABEL unit ROOMS store SOURCES $<TARGET_OBJECTS:store_case>
                LIBRARIES PkgConfig::LMDB Threads::Threads)
 endforeach()
