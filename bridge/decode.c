@@ -4,6 +4,7 @@
 
 #include "bridge/decimal.h"
 #include "bridge/decode_recurrence.h"
+#include "bridge/decode_request.h"
 #include "bridge/due.h"
 #include "bridge/json_text.h"
 #include "bridge/refusal.h"
@@ -339,7 +340,7 @@ static bool decide_cancel(struct findings *findings, struct decoded *made, struc
     if (findings->rules->envelope && record->value.data != NULL && !envelope_read(findings->rules, record->value, &findings->envelope, &unreadable)) {
         findings->envelope = (struct envelope){0};
     }
-    if (!decide_id(findings, made, refusal)) {
+    if (!decide_id(findings, made, refusal) || !decode_request_read(&findings->controls, true, &made->request, refusal)) {
         return false;
     }
     return made->id.data != NULL || refuse_without_id(findings, "a cancel names no id", refusal);
@@ -349,7 +350,8 @@ static bool decide_schedule(struct findings *findings, struct decoded *made, str
 {
     if (!decide_body(findings, made, refusal) || !decide_recurrence(findings, made, refusal) || !decide_due(findings, made, refusal) ||
         !decide_target(findings, made, refusal) || !decide_partition(findings, made, refusal) || !decide_id(findings, made, refusal) ||
-        !decide_expiry(findings, made, refusal) || !decide_condition(findings, made, refusal) || !check_id(findings, made, refusal)) {
+        !decide_expiry(findings, made, refusal) || !decide_condition(findings, made, refusal) ||
+        !decode_request_read(&findings->controls, findings->root.decided, &made->request, refusal) || !check_id(findings, made, refusal)) {
         return false;
     }
     decide_key(findings, made);
@@ -368,7 +370,7 @@ bool decode_record(const struct decode_rules *rules,
                    struct refusal *refusal)
 {
     struct findings findings = {.rules = rules, .record = record};
-    struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT, .expires_ms = -1};
+    struct decoded made = {.partition = -1, .key = record->key, .value = record->value, .id = SPAN_ABSENT, .request = SPAN_ABSENT, .expires_ms = -1};
     made.recurrence = decode_recurrence_none();
     if (!decode_root(record, &findings.root, refusal)) {
         return false;

@@ -17,6 +17,7 @@
 #define DECODE_ID_MAX 4096          /* bytes of an id */
 #define DECODE_CRON_MAX 256         /* bytes of a cron expression */
 #define DECODE_ZONE_MAX 64          /* bytes of a zone's name */
+#define DECODE_REQUEST_MAX 64       /* bytes of tarry-request */
 #define DECODE_EVERY_LEAST_MS 1000  /* of tarry-every */
 #define DECODE_COUNT_MOST 1000000000000 /* of tarry-count, and of tarry-runs */
 
@@ -111,7 +112,7 @@ struct decoded_recurrence {
 /* What a record asks for. Spans borrow from the record or the rules; an id or target that the envelope wrote with
  * escapes borrows from a buffer of the calling thread, valid until that thread's next decode_record. */
 struct decoded {
-    enum decode_action action; /* of a CANCEL only id, key, value, root and root_timestamp_ms are filled: due 0, target absent, lane 0 */
+    enum decode_action action; /* of a CANCEL only id, request, key, value, root and root_timestamp_ms are filled: due 0, target absent, lane 0 */
     int64_t due_ms;            /* of an undecided one what is wanted: DUE_SINCE_EVER of a cron without a first firing */
     struct span target;        /* topic name */
     lane_index lane;
@@ -119,6 +120,8 @@ struct decoded {
     struct span key;   /* to go out with */
     struct span value; /* to go out with: the record's own, the payload's exact bytes, or the envelope */
     struct span id;    /* 1 to DECODE_ID_MAX bytes as given; absent: none */
+    struct span request; /* header tarry-request: 1 to DECODE_REQUEST_MAX printable bytes of ASCII by which who wrote the record knows it again; absent: none. A row keeps it
+                            among its headers alone (decode_request_valid) */
     int64_t root;      /* of a re-append: offset of the record that a person wrote, below its own (R4). -1: no re-append */
     int64_t root_timestamp_ms; /* of a re-append: the root's, from which its times count. -1: it had none, or no re-append */
     int64_t expires_ms;        /* not to be delivered from then on; -1: whenever */
@@ -158,6 +161,13 @@ int64_t decode_not_before(const struct record *record);
 /* When a refused record is looked at: as decode_not_before, but of what was paused at once (DUE_SINCE_EVER), as refused it has no id, and nobody could have it
  * go on. O(headers). Any thread. */
 int64_t decode_refused_due(const struct record *record);
+
+/* What a header tarry-request may say: 1 to DECODE_REQUEST_MAX bytes of printable ASCII without blanks. O(length). Any thread. */
+bool decode_request_valid(struct span value);
+
+/* Header tarry-request of a record that was refused, whatever for: absent when there is none, more than one, none that is valid, when the dialect tarry is off, or when it is a
+ * re-append. O(headers). Any thread. */
+struct span decode_request(const struct decode_rules *rules, const struct record *record);
 
 /* Firings done when a decided re-append was written: header tarry-runs, tarry's own. 0: none such, or none that reads. The greatest of more than one.
  * O(headers). Any thread. */

@@ -29,6 +29,7 @@ enum dialect_field {
     DIALECT_TZ,
     DIALECT_UNTIL,
     DIALECT_COUNT,
+    DIALECT_REQUEST,   /* who wrote it: known by that when it is read */
     DIALECT_FIELDS,       /* count of those above, which say something */
     DIALECT_CARRIED = 64, /* belongs to the dialect and says nothing that counts here: it does not go out */
     DIALECT_REFUSED = 65, /* says something that tarry cannot do: the record is refused, with the entry's remedy */

@@ -23,6 +23,7 @@
     X("tarry-tz", DIALECT_TZ, DIALECT_FORM_OWN, NULL)                                                                  \
     X("tarry-until", DIALECT_UNTIL, DIALECT_FORM_OWN, NULL)                                                            \
     X("tarry-count", DIALECT_COUNT, DIALECT_FORM_OWN, NULL)                                                            \
+    X("tarry-request", DIALECT_REQUEST, DIALECT_FORM_OWN, NULL)                                                        \
     /* On what comes round again, and on tarry's own copies (decode_root.c): it says nothing here. */                  \
     X("tarry-due", DIALECT_CARRIED, DIALECT_FORM_OWN, NULL)                                                            \
     X("tarry-source", DIALECT_CARRIED, DIALECT_FORM_OWN, NULL)                                                         \

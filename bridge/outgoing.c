@@ -8,6 +8,7 @@
 #define ROOT "tarry-root"
 #define NOT_BEFORE "tarry-not-before"
 #define RUNS "tarry-runs"
+#define REQUEST "tarry-request"
 #define ROOT_TEXT_MAX 352 /* 249 bytes of topic and four numbers */
 
 struct out {
@@ -36,10 +37,21 @@ static bool is_not_before(const void *about, struct span name)
     return span_equals_text(name, NOT_BEFORE);
 }
 
+/* What is between tarry and who asked it to write the record. */
+static bool is_between_us(const void *about, struct span name)
+{
+    return span_equals_text(name, REQUEST) || is_not_before(about, name);
+}
+
 /* What stands on copies alone. */
 static bool is_of_copies(const void *about, struct span name)
 {
     return span_equals_text(name, ROOT) || span_equals_text(name, RUNS) || is_not_before(about, name);
+}
+
+static bool is_ours_of_copies(const void *about, struct span name)
+{
+    return is_of_copies(about, name) || is_between_us(about, name);
 }
 
 #define ETF1_TIMESTAMP "scheduler-timestamp"
@@ -115,7 +127,7 @@ bool outgoing_accepted(const struct row *row, const struct sink_origin *origin, 
 bool outgoing_refused(const struct row *row, outgoing_fn *add, void *context)
 {
     struct out out = {add, context};
-    return add_own(&out, row, row->root >= 0 ? is_of_copies : is_not_before, NULL);
+    return add_own(&out, row, row->root >= 0 ? is_ours_of_copies : is_between_us, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------- copies */

@@ -36,7 +36,7 @@ typedef void outgoing_fn(void *context, struct span name, struct span value);
  * each once however often the record goes round. False: the row is damaged, and what was handed over is not all. O(headers). */
 bool outgoing_accepted(const struct row *row, const struct sink_origin *origin, enum output_headers style, outgoing_fn *add, void *context);
 
-/* What a row came with, refused or not: all headers, less those that tarry writes on its own re-appends. False: as above. */
+/* What a row came with, refused or not: all headers, less those that tarry writes on its own re-appends, and tarry-request. False: as above. */
 bool outgoing_refused(const struct row *row, outgoing_fn *add, void *context);
 
 /* What a row is written again with to the end of its partition: all headers, less those of an earlier copy, then tarry-root: offset and timestamp of the record
