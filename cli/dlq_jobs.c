@@ -8,10 +8,10 @@
 #include "cli/dlq_output_table.h"
 #include "cli/dlq_verbs.h"
 #include "cli/verbs.h"
+#include "dlq/jobs_tell.h"
 #include "ops/clock.h"
 
 #define RECORD_MAX ((size_t)1024 * 1024)
-#define TRIES 10 /* the job writes its own record each second: a word to it may find it changed just then */
 
 struct jobs {
     struct dlq_bulk bulk;
@@ -119,49 +119,20 @@ static bool get(const struct jobs *jobs, struct dlq_job *job, struct error *erro
     return read;
 }
 
-static bool put(const struct jobs *jobs, struct dlq_job *job, struct error *error)
-{
-    const struct dlq_context *context = &jobs->bulk.command.context;
-    struct buffer json = buffer_new(RECORD_MAX);
-    dlq_job_write(job, &json);
-    bool written = jobs_put(context->link, &context->streams, jobs->id, buffer_span(&json), &job->revision, error);
-    buffer_free(&json);
-    return written;
-}
-
-/* Whether a job in this state can still be told that. */
-static bool may_become(enum dlq_job_state now, enum dlq_job_state state)
-{
-    return now == DLQ_JOB_RUNNING || (state == DLQ_JOB_CANCELLED && (now == DLQ_JOB_PAUSED || now == DLQ_JOB_STOPPED));
-}
-
-static bool try_to_tell(const struct jobs *jobs, enum dlq_job_state state, bool *refused, struct error *error)
-{
-    struct dlq_job job = {0};
-    bool read = get(jobs, &job, error);
-    if (read && !may_become(job.state, state)) {
-        *refused = true;
-        read = error_set(error, ERROR_INVALID, "job %s is %s: it cannot become %s", jobs->id, dlq_job_state_name(job.state), dlq_job_state_name(state));
-    }
-    job.state = state;
-    bool told = read && put(jobs, &job, error);
-    dlq_job_free(&job);
-    return told;
-}
-
-static int tell(const struct jobs *jobs, enum dlq_job_state state)
+static int tell(const struct jobs *jobs, enum jobs_tell_word word)
 {
     struct error error = {ERROR_NONE, ""};
-    bool told = false;
-    bool refused = false;
-    for (int i = 0; i < TRIES && !told && !refused && (i == 0 || error.code == ERROR_BUSY); i++) {
-        error.code = ERROR_NONE;
-        told = try_to_tell(jobs, state, &refused, &error);
+    const struct dlq_context *context = &jobs->bulk.command.context;
+    struct buffer record = buffer_new(JOBS_TELL_RECORD_MAX);
+    enum jobs_tell_result result = JOBS_TELL_BUSY;
+    for (int i = 0; i < JOBS_TELL_TRIES && result == JOBS_TELL_BUSY; i++) {
+        result = jobs_tell(context->link, &context->streams, jobs->id, word, &record, &error);
     }
-    if (!told) {
-        return dlq_context_failed(&jobs->bulk.command.context, &error);
+    buffer_free(&record);
+    if (result != JOBS_TELL_DONE) {
+        return dlq_context_failed(context, &error);
     }
-    dlq_context_say(&jobs->bulk.command.context, "job %s is %s", jobs->id, dlq_job_state_name(state));
+    dlq_context_say(context, "job %s is %s", jobs->id, dlq_job_state_name(word == JOBS_TELL_PAUSE ? DLQ_JOB_PAUSED : DLQ_JOB_CANCELLED));
     return VERBS_EXIT_DONE;
 }
 
@@ -212,7 +183,7 @@ static int run_open(struct jobs *jobs)
     if (is(jobs, "resume")) {
         return resume(jobs);
     }
-    return is(jobs, "list") ? list(jobs) : tell(jobs, is(jobs, "pause") ? DLQ_JOB_PAUSED : DLQ_JOB_CANCELLED);
+    return is(jobs, "list") ? list(jobs) : tell(jobs, is(jobs, "pause") ? JOBS_TELL_PAUSE : JOBS_TELL_CANCEL);
 }
 
 int dlq_jobs_run(int argc, char **argv)

@@ -6,73 +6,30 @@
 #include "cli/dlq_command.h"
 #include "cli/dlq_output_progress.h"
 #include "cli/dlq_output_table.h"
-#include "cli/dlq_reasons_error.h"
-#include "cli/dlq_reasons_table.h"
 #include "cli/dlq_scan.h"
 #include "cli/dlq_verbs.h"
 #include "cli/verbs.h"
-#include "dlq/letter_json.h"
-#include "dlq/subject.h"
-#include "ops/clock.h"
+#include "dlq/reasons.h"
 #include "ops/config_value.h"
 
-#define HOUR_MS INT64_C(3600000)
-#define NAME_MAX_BYTES ((size_t)4096)
 #define JSON_MAX ((size_t)64 * 1024)
 
-enum by { BY_REASON, BY_ERROR, BY_TARGET, BY_SOURCE, BY_HOUR };
-static const char *const by_names[] = {"reason", "error", "target", "source", "hour"};
 
 struct reasons {
     struct dlq_command command;
     struct dlq_output_progress progress;
     uint64_t passed;
-    enum by by;
-    struct dlq_reasons_table table;
+    enum reasons_by by;
+    struct reasons_table table;
     struct buffer name;
 };
-
-static void add_hour(int64_t ms, struct buffer *name)
-{
-    char time[CLOCK_TEXT_SIZE];
-    if (ms < 0) {
-        buffer_add_text(name, "(unknown)");
-        return;
-    }
-    size_t length = clock_text((struct wall_ms){ms - ms % HOUR_MS}, time, sizeof time);
-    const char *minutes = strchr(time, ':');
-    buffer_add(name, time, minutes == NULL ? length : (size_t)(minutes - time));
-    buffer_add_text(name, minutes == NULL ? "" : ":00:00Z");
-}
-
-static void add_name(enum by by, const struct letter *letter, struct buffer *name)
-{
-    switch (by) {
-    case BY_REASON:
-        buffer_add_text(name, letter_reason_name(letter->reason));
-        return;
-    case BY_ERROR:
-        dlq_reasons_error(letter->error, name);
-        buffer_add_text(name, letter->error.length == 0 ? "(none)" : "");
-        return;
-    case BY_TARGET:
-        buffer_add_span(name, letter->target.data == NULL ? span_of_text(SUBJECT_REFUSED) : letter->target);
-        return;
-    case BY_SOURCE:
-        buffer_add_span(name, letter->origin.topic);
-        return;
-    case BY_HOUR:
-        add_hour(letter->last_failure_ms, name);
-        return;
-    }
-}
 
 static bool visit(void *context, const struct dlq_scan_letter *found)
 {
     struct reasons *reasons = context;
     buffer_clear(&reasons->name);
-    add_name(reasons->by, found->letter, &reasons->name);
-    dlq_reasons_table_add(&reasons->table, buffer_span(&reasons->name), found->letter, found->state);
+    reasons_name(reasons->by, found->letter, &reasons->name);
+    reasons_table_add(&reasons->table, buffer_span(&reasons->name), found->letter, found->state);
     return true;
 }
 
@@ -90,11 +47,11 @@ static void at(void *context, enum letter_state state, uint64_t sequence)
 static void print_table(const struct reasons *reasons)
 {
     const struct dlq_output_column columns[] = {
-        {"count", true, 0}, {"share", true, 0}, {"first", true, 0}, {"last", true, 0}, {"example", false, 0}, {by_names[reasons->by], false, 0},
+        {"count", true, 0}, {"share", true, 0}, {"first", true, 0}, {"last", true, 0}, {"example", false, 0}, {reasons_by_names[reasons->by], false, 0},
     };
     struct dlq_output_table *table = dlq_output_table_new(&reasons->command.output, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < reasons->table.count; i++) {
-        const struct dlq_reasons_group *group = &reasons->table.groups[i];
+        const struct reasons_table_group *group = &reasons->table.groups[i];
         char count[DLQ_OUTPUT_COUNT_SIZE];
         char share[16];
         char first[DLQ_OUTPUT_TIME_SIZE];
@@ -110,28 +67,12 @@ static void print_table(const struct reasons *reasons)
     dlq_output_table_end(table);
 }
 
-static void add_time(struct buffer *json, const char *name, int64_t ms)
-{
-    char time[CLOCK_TEXT_SIZE] = "";
-    if (ms >= 0) {
-        (void)clock_text((struct wall_ms){ms}, time, sizeof time);
-    }
-    buffer_add_format(json, ms < 0 ? ",\"%s\":null%s" : ",\"%s\":\"%s\"", name, time);
-}
-
 static void print_json(struct reasons *reasons)
 {
     struct buffer json = buffer_new(JSON_MAX);
     for (size_t i = 0; i < reasons->table.count; i++) {
-        const struct dlq_reasons_group *group = &reasons->table.groups[i];
         buffer_clear(&json);
-        buffer_add_format(&json, "{\"by\":\"%s\",\"group\":", by_names[reasons->by]);
-        letter_json_add_text(&json, group->name);
-        buffer_add_format(&json, ",\"count\":%" PRIu64 ",\"share\":%.4f,\"waiting\":%" PRIu64 ",\"parked\":%" PRIu64, group->count,
-                          (double)group->count / (double)reasons->table.letters, group->of[LETTER_WAITING], group->of[LETTER_PARKED]);
-        add_time(&json, "first", group->first_ms);
-        add_time(&json, "last", group->last_ms);
-        buffer_add_format(&json, ",\"example\":\"%s\"}", group->example);
+        reasons_json(reasons->by, &reasons->table.groups[i], reasons->table.letters, &json);
         dlq_output_item(&reasons->command.output, buffer_span(&json));
     }
     buffer_free(&json);
@@ -152,7 +93,7 @@ static int run(struct reasons *reasons)
     if (!done) {
         return dlq_context_failed(&reasons->command.context, &error); /* half a count would look like a whole one */
     }
-    dlq_reasons_table_sort(&reasons->table, reasons->by == BY_HOUR);
+    reasons_table_sort(&reasons->table, reasons->by == REASONS_BY_HOUR);
     if (reasons->command.output.format == DLQ_OUTPUT_TABLE) {
         print_table(reasons);
     } else {
@@ -178,20 +119,20 @@ static enum options_result take(void *owner, int argc, char **argv, int *index)
                         value == NULL ? "empty" : config_value_show(value).text);
         return OPTIONS_WRONG;
     }
-    reasons->by = (enum by)by;
+    reasons->by = (enum reasons_by)by;
     return OPTIONS_TAKEN;
 }
 
 int dlq_reasons_run(int argc, char **argv)
 {
-    struct reasons reasons = {.command = dlq_command_new("dlq reasons"), .name = buffer_new(NAME_MAX_BYTES)};
+    struct reasons reasons = {.command = dlq_command_new("dlq reasons"), .name = buffer_new(REASONS_NAME_MAX)};
     int code = dlq_command_flags(&reasons.command, argc, argv, take, &reasons);
     code = code == VERBS_EXIT_DONE ? dlq_command_open(&reasons.command) : code;
     if (code == VERBS_EXIT_DONE) {
         code = run(&reasons);
     }
     buffer_free(&reasons.name);
-    dlq_reasons_table_free(&reasons.table);
+    reasons_table_free(&reasons.table);
     dlq_command_free(&reasons.command);
     return code;
 }

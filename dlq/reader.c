@@ -353,6 +353,13 @@ enum reader_result reader_next(struct reader *reader, int64_t timeout_ms, struct
     return result;
 }
 
+enum reader_result reader_step(struct reader *reader, int64_t wait_ms, struct reader_message *message, bool *ended, struct error *error)
+{
+    enum reader_result result = turn(reader, EXPIRES_MIN_MS, reader_state_clock_ms() + wait_ms, message, error);
+    *ended = result == READER_NOTHING && reader->remaining == 0 && reader->pending == 0;
+    return result;
+}
+
 enum reader_result reader_poll(struct reader *reader, int64_t timeout_ms, struct reader_message *message, struct error *error)
 {
     int64_t until_ms = reader_state_clock_ms() + (timeout_ms > 0 ? timeout_ms : 0);

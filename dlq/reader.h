@@ -42,6 +42,10 @@ enum reader_result reader_next(struct reader *reader, int64_t timeout_ms, struct
 /* The same for who has other things to do: never waits longer than timeout_ms. NOTHING: none came in this time, which says nothing about the end. */
 enum reader_result reader_poll(struct reader *reader, int64_t timeout_ms, struct reader_message *message, struct error *error);
 
+/* One step of reader_next with timeout 0, for who looks at something else in between: waits wait_ms at most for what the server sends. NOTHING: *ended says whether the end for now was
+ * found; if not, step again. */
+enum reader_result reader_step(struct reader *reader, int64_t wait_ms, struct reader_message *message, bool *ended, struct error *error);
+
 /* NULL is allowed. */
 void reader_close(struct reader *reader);
 

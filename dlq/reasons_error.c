@@ -1,4 +1,4 @@
-#include "cli/dlq_reasons_error.h"
+#include "dlq/reasons_error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void add_word(struct span word, struct buffer *out)
     }
 }
 
-void dlq_reasons_error(struct span text, struct buffer *out)
+void reasons_error(struct span text, struct buffer *out)
 {
     for (size_t i = 0; i < text.length;) {
         size_t word = run_of(text, i, is_word);

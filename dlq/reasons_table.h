@@ -1,6 +1,6 @@
-/* Counting letters in groups: a hash table with a bound. Internal to cli/dlq_reasons*.c. */
-#ifndef TARRY_CLI_DLQ_REASONS_TABLE_H
-#define TARRY_CLI_DLQ_REASONS_TABLE_H
+/* Counting letters in groups: a hash table with a bound. Pure; one thread at a time. */
+#ifndef TARRY_DLQ_REASONS_TABLE_H
+#define TARRY_DLQ_REASONS_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #include "base/span.h"
 #include "dlq/letter.h"
 
-#define DLQ_REASONS_TABLE_MAX 10000 /* groups; what comes in others is counted in one of its own */
-#define DLQ_REASONS_TABLE_OTHERS "(others)"
+#define REASONS_TABLE_MAX 10000 /* groups; what comes in others is counted in one of its own */
+#define REASONS_TABLE_OTHERS "(others)"
 
-struct dlq_reasons_group {
+struct reasons_table_group {
     struct span name; /* owned by the table, as `example` */
     uint64_t count;
     uint64_t of[2];    /* by enum letter_state */
@@ -20,8 +20,8 @@ struct dlq_reasons_group {
     char example[LETTER_ID_SIZE]; /* the letter that failed last */
 };
 
-struct dlq_reasons_table {
-    struct dlq_reasons_group *groups;
+struct reasons_table {
+    struct reasons_table_group *groups;
     size_t count;
     size_t capacity;
     uint32_t *slots; /* index + 1 into groups; 0: free */
@@ -30,12 +30,12 @@ struct dlq_reasons_table {
 };
 
 /* Zeroed = empty. */
-void dlq_reasons_table_free(struct dlq_reasons_table *table);
+void reasons_table_free(struct reasons_table *table);
 
 /* Counts a letter in the group of that name (copied). */
-void dlq_reasons_table_add(struct dlq_reasons_table *table, struct span name, const struct letter *letter, enum letter_state state);
+void reasons_table_add(struct reasons_table *table, struct span name, const struct letter *letter, enum letter_state state);
 
 /* Sorts the groups: by name, or the greatest count first. Nothing may be added after. */
-void dlq_reasons_table_sort(struct dlq_reasons_table *table, bool by_name);
+void reasons_table_sort(struct reasons_table *table, bool by_name);
 
 #endif
