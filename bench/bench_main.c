@@ -28,7 +28,7 @@ struct section {
     bool wanted;
 };
 
-/* In this order: memory leaves its ten million for recovery. */
+/* In this order: memory leaves its ten million for recovery and list. */
 static struct section sections[] = {
     {"throughput", bench_throughput_section, true, false},
     {"lateness", bench_lateness_section, true, false},
@@ -37,6 +37,7 @@ static struct section sections[] = {
     {"ingest", bench_ingest_section, false, false},
     {"memory", bench_pending_memory_section, false, false},
     {"recovery", bench_pending_recovery_section, false, false},
+    {"list", bench_list_section, true, false},
     {"takeover", bench_takeover_section, false, false},
     {"store", bench_checkpoint_section, false, false},
     {"letters", bench_letters_section, false, false},

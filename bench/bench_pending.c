@@ -135,13 +135,19 @@ static double recover_once(const struct bench_run *run, struct bench_pending *pe
     return took_s;
 }
 
-void bench_pending_recovery_section(struct bench_run *run)
+struct bench_tarry *bench_pending_full(struct bench_run *run)
 {
-    bench_run_say("recovery");
     if (run->pending == NULL) {
         run->pending = open_empty(run);
     }
     fill(run, run->pending, most_pending(run));
+    return &run->pending->tarry;
+}
+
+void bench_pending_recovery_section(struct bench_run *run)
+{
+    bench_run_say("recovery");
+    (void)bench_pending_full(run);
     int64_t runs = bench_run_size(run, run->runs, 2);
     for (int64_t i = 0; i < runs; i++) {
         double took_s = recover_once(run, run->pending);

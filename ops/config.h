@@ -27,6 +27,7 @@
 
 enum config_delivery { CONFIG_DELIVERY_AT_LEAST_ONCE, CONFIG_DELIVERY_EXACTLY_ONCE };
 enum config_envelope_out { CONFIG_ENVELOPE_OUT_PAYLOAD, CONFIG_ENVELOPE_OUT_WHOLE };
+enum config_payloads { CONFIG_PAYLOADS_FULL, CONFIG_PAYLOADS_MASKED, CONFIG_PAYLOADS_OFF };
 enum config_log_format { CONFIG_LOG_FORMAT_AUTO, CONFIG_LOG_FORMAT_TEXT, CONFIG_LOG_FORMAT_JSON };
 
 struct config_pair {
@@ -146,6 +147,8 @@ struct config {
     struct config_address http_address;
     const char *http_token_file; /* NULL: none */
     const char *http_token;      /* secret: what is in that file, without line end; NULL: none */
+    const char *http_socket;     /* NULL: none */
+    enum config_payloads http_payloads;
     enum log_level log_level;
     enum config_log_format log_format;
     int64_t shutdown_timeout_ms;

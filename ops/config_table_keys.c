@@ -131,14 +131,19 @@ static const struct config_key KEYS[] = {
                 "come near."},
     {.path = "memory.unwritten", TOP(memory_unwritten_bytes), .type = CONFIG_TYPE_SIZE, .fallback = "64MiB", .least = MIB, .most = 16 * GIB,
      .meaning = "Bytes of records read and not yet in a checkpoint; beyond, reading pauses."},
-    {.path = "metrics.aliases", TOP(metrics_aliases), .type = CONFIG_TYPE_BOOL, .fallback = "false",
-     .meaning = "Whether /metrics also shows some of tarry's metrics under the names that dashboards of other schedulers ask for: pending_notifications_total, "
-                "notification_send_latency_seconds, scheduler_task_executions_total, scheduler_task_duration_seconds, scheduler_running_tasks (docs/metrics.md)."},
     {.path = "http.listen", TOP(http_listen), .type = CONFIG_TYPE_ADDRESS, .fallback = "127.0.0.1:7411",
      .meaning = "Address of the HTTP server (health, metrics, API), as host:port; port 0 takes any free one. Beyond "
                 "loopback http.token_file is needed."},
     {.path = "http.token_file", TOP(http_token_file), .type = CONFIG_TYPE_PATH, .most = 3072, .reloadable = true,
      .meaning = "File that holds the token that clients must send; the line end is not part of it. Or `credential:NAME`: see nats.password_file."},
+    {.path = "http.socket", TOP(http_socket), .type = CONFIG_TYPE_PATH, .most = 103,
+     .meaning = "Path of a Unix socket at which the HTTP server answers, too. Who may write to it (mode 0660: user and group of tarry) needs no token. "
+                "A stale one of a process that ended is replaced."},
+    {.path = "http.payloads", TOP(http_payloads), .type = CONFIG_TYPE_CHOICE, .choices = "full|masked|off", .fallback = "full",
+     .meaning = "What the API shows of records. full: keys, values and headers. masked: their sizes and the names of headers. off: none of it."},
+    {.path = "metrics.aliases", TOP(metrics_aliases), .type = CONFIG_TYPE_BOOL, .fallback = "false",
+     .meaning = "Whether /metrics also shows some of tarry's metrics under the names that dashboards of other schedulers ask for: pending_notifications_total, "
+                "notification_send_latency_seconds, scheduler_task_executions_total, scheduler_task_duration_seconds, scheduler_running_tasks (docs/metrics.md)."},
     {.path = "log.level", TOP(log_level), .type = CONFIG_TYPE_CHOICE, .choices = "debug|info|warning|error", .fallback = "info", .reloadable = true,
      .meaning = "Least level that is logged."},
     {.path = "log.format", TOP(log_format), .type = CONFIG_TYPE_CHOICE, .choices = "auto|text|json", .fallback = "auto",

@@ -47,6 +47,7 @@ static void begin_stop(struct daemon *daemon)
     daemon->stop_by_ms = daemon->now.mono.ms + daemon->config->shutdown_timeout_ms;
     daemon_input(daemon, INPUT_STOP, NULL);
     daemon_manager_stopping(daemon);
+    api_open_refuse_writes(daemon->api);
     struct daemon_manager_numbers numbers = daemon_manager_count(daemon);
     log_write(LOG_LEVEL_INFO, "stopping",
               LOG_FIELDS(LOG_NUMBER("in_flight", daemon->in_flight.count), LOG_NUMBER("pending", numbers.pending), LOG_NUMBER("overdue", numbers.overdue)),
@@ -90,6 +91,7 @@ static void step(struct daemon *daemon)
     struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
     forget_inputs(daemon);
     daemon_commands(daemon, &commands);
+    daemon_watch_stepped(daemon);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -8,7 +8,7 @@
 #include "scheduler/bucket.h"
 
 /* The row's bytes from the store. Mostly at the finest level; after the clock was set back a row may stand at a coarser one. */
-static bool stored_row(struct daemon *daemon, slot_index slot, lane_index lane, struct key key, struct span *bytes, struct error *error)
+bool daemon_commands_stored(struct daemon *daemon, slot_index slot, lane_index lane, struct key key, struct span *bytes, struct error *error)
 {
     if (!daemon->store_reading && !store_read_begin(daemon->store, error)) {
         return false;
@@ -36,7 +36,7 @@ bool daemon_commands_row(struct daemon *daemon,
     if (ref != 0) {
         found_bytes = arena_row(ref);
     } else {
-        found = stored_row(daemon, partition->slot, lane, key, &found_bytes, &error);
+        found = daemon_commands_stored(daemon, partition->slot, lane, key, &found_bytes, &error);
     }
     if (found && row_decode(found_bytes, row, &error)) {
         if (bytes != NULL) {

@@ -5,13 +5,13 @@
 
 #include "ops/daemon_state.h"
 
-/* Of this cluster and group: nobody makes ids of another one's that meet. Known before the first record is read (daemon_cluster.c). */
+/* Of this cluster and group: nobody makes ids of another one's that meet. Known before the first record is read (daemon_cluster.c); who asks before that must not settle it. */
 static uint64_t seed_of(struct daemon *daemon)
 {
     if (!daemon->id_seed_known) {
         uint64_t of_cluster = XXH3_64bits(daemon->cluster, strlen(daemon->cluster));
         daemon->id_seed = XXH3_64bits_withSeed(daemon->config->group, strlen(daemon->config->group), of_cluster);
-        daemon->id_seed_known = true;
+        daemon->id_seed_known = daemon->cluster[0] != '\0';
     }
     return daemon->id_seed;
 }

@@ -53,12 +53,14 @@ static void identify(struct daemon *daemon, struct partition *partition, const s
     partition->has_ids = partition->has_ids || !(taken->cancel || taken->conditional);
     look_for_duplicates(daemon, partition, decoded, taken);
     daemon_outcomes_read(daemon, partition, taken->offset, decoded->id);
+    daemon_outcomes_root(daemon, partition, taken);
 }
 
 static void refuse(struct daemon *daemon, const struct partition *partition, const struct record *record, const struct refusal *refusal)
 {
     daemon_log_refused(daemon, partition, record, refusal);
     metrics_add(daemon->metrics, METRIC_RECORDS_REFUSED, partition->source_index, daemon_letters_reason(refusal->reason), 1);
+    daemon_watch_refused(daemon, partition, record, refusal);
 }
 
 /* Makes the row, and says what there is to say of the record. False: it cannot be kept at all. */
@@ -82,6 +84,7 @@ static bool make_row(struct daemon *daemon, struct partition *partition, const s
             return false;
         }
         identify(daemon, partition, &decoded, taken);
+        daemon_watch_read(daemon, partition, taken, &decoded);
         return true;
     }
     refuse(daemon, partition, record, &refusal);

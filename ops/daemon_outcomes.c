@@ -21,6 +21,9 @@ struct daemon_id {
     int64_t offset;
     uint16_t length; /* 0: none is here */
     uint64_t turn;   /* greater than that of what was read before */
+    int64_t root;         /* of the record, -1: it is its own */
+    int64_t found_offset; /* what the checkpoint knew of the id when it was read, and the root of that; -1: none */
+    int64_t found_root;
     uint8_t *bytes;
 };
 
@@ -95,45 +98,104 @@ void daemon_outcomes_read(struct daemon *daemon, const struct partition *partiti
     free(kept->bytes);
     *kept = (struct daemon_id){0};
     if (outcomes->id_bytes + id.length <= ID_BYTES_MAX) {
-        *kept = (struct daemon_id){partition->slot, partition->epoch, offset, (uint16_t)id.length, ++outcomes->id_turn,
-                                   (uint8_t *)memory_text(id.data, id.length)};
+        *kept = (struct daemon_id){.slot = partition->slot,
+                                   .epoch = partition->epoch,
+                                   .offset = offset,
+                                   .length = (uint16_t)id.length,
+                                   .turn = ++outcomes->id_turn,
+                                   .root = -1,
+                                   .found_offset = -1,
+                                   .found_root = -1,
+                                   .bytes = (uint8_t *)memory_text(id.data, id.length)};
         outcomes->id_bytes += id.length;
+    }
+}
+
+static struct daemon_id *find_kept(const struct daemon *daemon, const struct partition *partition, int64_t offset)
+{
+    struct daemon_id *places = places_of(daemon, partition, offset);
+    for (size_t i = 0; i < WAYS && offset >= 0; i++) {
+        struct daemon_id *kept = &places[i];
+        if (kept->length > 0 && kept->slot == partition->slot && kept->epoch == partition->epoch && kept->offset == offset) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+void daemon_outcomes_root(struct daemon *daemon, const struct partition *partition, const struct input_record *taken)
+{
+    struct daemon_id *kept = find_kept(daemon, partition, taken->offset);
+    if (kept != NULL) {
+        kept->root = taken->root;
+        kept->found_offset = taken->found.offset;
+        kept->found_root = taken->found.root;
     }
 }
 
 static struct span find_id(const struct daemon *daemon, const struct partition *partition, int64_t offset)
 {
-    const struct daemon_id *places = places_of(daemon, partition, offset);
-    for (size_t i = 0; i < WAYS && offset >= 0; i++) {
-        const struct daemon_id *kept = &places[i];
-        if (kept->length > 0 && kept->slot == partition->slot && kept->epoch == partition->epoch && kept->offset == offset) {
-            return (struct span){kept->bytes, kept->length};
-        }
+    const struct daemon_id *kept = find_kept(daemon, partition, offset);
+    return kept == NULL ? SPAN_ABSENT : (struct span){kept->bytes, kept->length};
+}
+
+/* Where a person wrote the event: known of what was read lately, and of what the checkpoint knew when its control was read. Else it is where it stands now. */
+static int64_t root_of(const struct daemon *daemon, const struct partition *partition, const struct command_outcome *outcome)
+{
+    const struct daemon_id *event = find_kept(daemon, partition, outcome->event_offset);
+    const struct daemon_id *control = find_kept(daemon, partition, outcome->control_offset);
+    if (event != NULL) {
+        return event->root >= 0 ? event->root : event->offset;
     }
-    return SPAN_ABSENT;
+    bool was_found = control != NULL && control->found_offset == outcome->event_offset && control->found_root >= 0;
+    return was_found ? control->found_root : outcome->event_offset;
 }
 
 /* ------------------------------------------------------------------------------------------------- telling */
+
+static bool is_watched(const struct daemon *daemon)
+{
+    return daemon->feed != NULL && event_feed_watched(daemon->feed);
+}
 
 static void tell(struct daemon *daemon, const struct history_event *event)
 {
     struct daemon_outcomes *outcomes = &daemon->outcomes;
     struct error error;
+    bool watched = is_watched(daemon);
     history_add(outcomes->history, event);
-    if (outcomes->sink == NULL) {
+    if (outcomes->sink == NULL && !watched) {
         return;
     }
     buffer_clear(&outcomes->json);
-    if (!history_json(&outcomes->json, event, &error) || !history_sink_send(outcomes->sink, event->id, buffer_span(&outcomes->json))) {
+    bool made = history_json(&outcomes->json, event, &error);
+    if (made && watched) {
+        event_feed_add(daemon->feed, history_outcome_name(event->outcome), event->id, event->target, buffer_span(&outcomes->json));
+    }
+    if (outcomes->sink != NULL && (!made || !history_sink_send(outcomes->sink, event->id, buffer_span(&outcomes->json)))) {
         outcomes->no_room++;
     }
 }
 
+/* Of a refused record nothing was decoded; but whoever wrote it knows it by its id. */
+static struct span id_of_refused(const struct row *row)
+{
+    struct span rest = row->headers;
+    struct record_header header;
+    bool damaged = false;
+    while (row_next_header(&rest, &header, &damaged)) {
+        if (span_equals_text(header.name, "tarry-id") && header.value.data != NULL && header.value.length > 0 && header.value.length <= DECODE_ID_MAX) {
+            return header.value;
+        }
+    }
+    return SPAN_ABSENT;
+}
+
 struct in_flight_told *daemon_outcomes_note(const struct daemon *daemon, const struct row *row, int64_t offset)
 {
-    struct span id = row->refused ? SPAN_ABSENT : row->decoded.id;
+    struct span id = row->refused ? id_of_refused(row) : row->decoded.id;
     struct span target = row->refused ? SPAN_ABSENT : row->decoded.target;
-    if (id.data == NULL && daemon->outcomes.sink == NULL) {
+    if (id.data == NULL && daemon->outcomes.sink == NULL && !is_watched(daemon)) {
         return NULL;
     }
     struct in_flight_told *told = memory_new(1, sizeof(*told) + id.length + target.length + 1);
@@ -191,6 +253,8 @@ static void tell_settled(struct daemon *daemon, const struct in_flight_item *ite
     struct history_event event = event_of(daemon, told, partition);
     event.outcome = outcome_of(item);
     event.due_ms = item->refused ? -1 : item->due_ms;
+    event.reason = item->as_letter ? letter_reason_name((enum letter_reason)item->reason) : NULL;
+    event.refused = item->refused;
     if (event.outcome == HISTORY_DELIVERED) {
         event.target = (struct span){told->bytes + told->id_length, told->target_length};
         event.target_partition = told->target_partition;
@@ -224,8 +288,10 @@ void daemon_outcomes_settled(struct daemon *daemon, const struct in_flight_item 
         metrics_add(daemon->metrics, METRIC_SKIPPED, item->source_index, METRICS_SKIP_MISFIRE, 1);
     } else if (item->as_letter) {
         count_letter(daemon, item);
+        daemon_watch_letter(daemon, item);
     } else {
         metrics_add(daemon->metrics, METRIC_DELIVERED, item->lane, 0, 1);
+        recent_rate_add(&daemon->outcomes.delivered, daemon->now.mono.ms, 1);
         metrics_observe(daemon->metrics, METRIC_LATENESS_SECONDS, item->lane, 0, (double)lateness_ms / 1000.0);
     }
     tell_settled(daemon, item, lateness_ms);
@@ -282,12 +348,13 @@ void daemon_outcomes_take(struct daemon *daemon, const struct partition *partiti
     if (partition == NULL) {
         return;
     }
+    daemon_watch_outcome(daemon, partition, outcome);
     struct span id = find_id(daemon, partition, outcome->control_offset);
     struct history_event event = {
         .id = id.data != NULL ? id : find_id(daemon, partition, outcome->event_offset),
         .source_topic = span_of_text(partition->topic),
         .source_partition = partition->number,
-        .source_offset = outcome->event_offset >= 0 ? outcome->event_offset : outcome->control_offset,
+        .source_offset = outcome->event_offset >= 0 ? root_of(daemon, partition, outcome) : outcome->control_offset,
         .due_ms = outcome->event_offset >= 0 ? outcome->event_due_ms : -1,
         .outcome = count(daemon, partition->source_index, outcome),
         .at_ms = daemon->now.wall.ms,

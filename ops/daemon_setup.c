@@ -225,9 +225,14 @@ static bool setup_http(struct daemon *daemon, struct error *error)
     if (daemon->mailbox == NULL) {
         return false;
     }
+    daemon->feed = event_feed_new(error);
+    if (daemon->feed == NULL || !daemon_steering_open(daemon, error) || !api_open(daemon, error)) {
+        return false;
+    }
     struct http_options options = {.listen = daemon->config->http_listen,
+                                   .socket = daemon->config->http_socket,
                                    .token_file = daemon->config->http_token_file};
-    daemon->http = http_start(&options, daemon->mailbox, error);
+    daemon->http = http_start(&options, daemon->api, error);
     return daemon->http != NULL;
 }
 
@@ -249,7 +254,7 @@ bool daemon_setup(struct daemon *daemon, struct error *error)
     compile_targets(daemon);
     compile_sources(daemon);
     if (!setup_http(daemon, error) || !setup_kafka(daemon, error) || !daemon_letters_open(daemon, error) ||
-        !daemon_outcomes_open(daemon, error) || !daemon_steering_open(daemon, error)) {
+        !daemon_outcomes_open(daemon, error)) {
         return false;
     }
     log_write(LOG_LEVEL_INFO, "started",
@@ -259,16 +264,27 @@ bool daemon_setup(struct daemon *daemon, struct error *error)
     return true;
 }
 
-void daemon_setup_teardown(struct daemon *daemon)
+/* Who waits for the owner is told; then no handler runs any more; then the HTTP thread sends what it has for its clients, and ends. */
+static void stop_api(struct daemon *daemon)
 {
-    writer_stop(daemon->writer);
+    api_open_refuse_writes(daemon->api);
     if (daemon->mailbox != NULL) {
         mailbox_close(daemon->mailbox);
     }
+    daemon_steering_close(daemon);
+    api_open_stop(daemon->api);
     http_stop(daemon->http);
-    if (daemon->steered != NULL) {
-        daemon_steering_close(daemon);
-    }
+    api_open_free(daemon->api);
+    event_feed_free(daemon->feed);
+    daemon->feed = NULL;
+}
+
+void daemon_setup_teardown(struct daemon *daemon)
+{
+    writer_stop(daemon->writer);
+    stop_api(daemon);
+    daemon_steering_free(daemon);
+    daemon_watch_close(daemon);
     daemon_letters_close(daemon);
     daemon_outcomes_close(daemon);
     source_close(daemon->source);

@@ -3,19 +3,20 @@
 #define TARRY_OPS_DAEMON_STATE_H
 
 #include "bridge/decode.h"
-#include "bridge/history_sink.h"
 #include "bridge/row.h"
 #include "bridge/sink_transaction.h"
 #include "bridge/topic_facts.h"
 #include "dlq/outbox.h"
+#include "ops/api_open.h"
 #include "ops/arena.h"
 #include "ops/clock.h"
 #include "ops/daemon.h"
 #include "ops/daemon_log.h"
 #include "ops/daemon_manager.h"
+#include "ops/daemon_outcomes.h"
 #include "ops/dialects.h"
+#include "ops/event_feed.h"
 #include "ops/health.h"
-#include "ops/history.h"
 #include "ops/http.h"
 #include "ops/in_flight.h"
 #include "ops/lanes.h"
@@ -25,6 +26,7 @@
 #include "ops/nack_reader.h"
 #include "ops/partitions.h"
 #include "ops/redelivery.h"
+#include "ops/request_watch.h"
 #include "ops/steering.h"
 #include "ops/writer.h"
 #include "ops/zones.h"
@@ -110,23 +112,16 @@ struct daemon_copies {
 /* Wishes under way (daemon_steering.c). */
 struct daemon_steering;
 
+#define DAEMON_WATCHES_MAX 256
+
+/* Who waits for what becomes of a record that was written through the API (daemon_watch.c). */
+struct daemon_watches {
+    struct request_watch *items[DAEMON_WATCHES_MAX]; /* the first `count` */
+    size_t count;
+};
+
 /* Cron expressions that were read lately, by their text. */
 struct daemon_cron;
-
-/* The latest ids read, by where their records stand: for what is told of them when they have become outcomes. */
-struct daemon_id;
-
-struct daemon_outcomes {
-    struct history *history;
-    struct history_sink *sink; /* NULL: no history.topic */
-    int64_t poll_at_ms;        /* monotonic */
-    struct history_sink_counts counts;
-    uint64_t no_room; /* events that the sink did not take */
-    struct daemon_id *ids;
-    size_t id_bytes;
-    uint64_t id_turn; /* ids read so far */
-    struct buffer json;
-};
 
 /* The end of a transaction that the core has ordered, until nothing stands in its way. */
 struct daemon_end {
@@ -152,6 +147,8 @@ struct daemon {
     struct mailbox *mailbox;
     struct http *http;
     struct daemon_manager manager;
+    struct api *api;
+    struct event_feed *feed;
     struct metrics *metrics;
     struct daemon_log log;
 
@@ -174,6 +171,7 @@ struct daemon {
     struct daemon_outcomes outcomes;
     struct steering *steering;
     struct daemon_steering *steered; /* what it has under way */
+    struct daemon_watches watches;
 
     struct input *inputs; /* facts for the next step */
     size_t input_count;
@@ -301,20 +299,27 @@ void daemon_again_fault(struct daemon *daemon, const struct partition *partition
 /* daemon_deliver.c: COMMAND_DELIVER. */
 void daemon_deliver(struct daemon *daemon, const struct partition *partition, const struct command_deliver *deliver);
 
-/* daemon_outcomes.c: what became of records, counted and told. */
-bool daemon_outcomes_open(struct daemon *daemon, struct error *error);
-void daemon_outcomes_close(struct daemon *daemon);
-void daemon_outcomes_poll(struct daemon *daemon);
-int64_t daemon_outcomes_deadline(const struct daemon *daemon);
-void daemon_outcomes_read(struct daemon *daemon, const struct partition *partition, int64_t offset, struct span id); /* a record with an id */
-struct in_flight_told *daemon_outcomes_note(const struct daemon *daemon, const struct row *row, int64_t offset);     /* owned; NULL: nobody would hear */
-void daemon_outcomes_settled(struct daemon *daemon, const struct in_flight_item *item); /* its delivery, or what stands for it, stands */
-void daemon_outcomes_copied(struct daemon *daemon, const struct daemon_copy *copy);     /* it is committed */
-void daemon_outcomes_take(struct daemon *daemon, const struct partition *partition, const struct command_outcome *outcome);
+/* daemon_watch.c: who has written a record through the API waits for what becomes of it. */
+bool daemon_watch_add(struct daemon *daemon, struct request_watch *watch); /* takes one of its two drops over. False: too many wait */
+void daemon_watch_read(struct daemon *daemon, const struct partition *partition, const struct input_record *taken, const struct decoded *decoded);
+void daemon_watch_refused(struct daemon *daemon, const struct partition *partition, const struct record *record, const struct refusal *refusal);
+void daemon_watch_outcome(struct daemon *daemon, const struct partition *partition, const struct command_outcome *outcome); /* before it stands in the history */
+void daemon_watch_letter(struct daemon *daemon, const struct in_flight_item *item); /* it became one */
+void daemon_watch_stepped(struct daemon *daemon);                                   /* the step's commands are carried out */
+void daemon_watch_close(struct daemon *daemon);
+/* The row of what core_look_id has found, if it can be had: handed to `look`, borrowed for that call. False: it cannot. */
+bool daemon_watch_row(struct daemon *daemon,
+                      const struct partition *partition,
+                      const struct core_event *event,
+                      void (*look)(void *context, const struct row *row),
+                      void *context);
+/* What the history of this instance says last of an id that is not pending in that partition: DELIVERED or ALREADY, with when; else NOT_FOUND. */
+enum request_watch_end daemon_watch_past(const struct daemon *daemon, const struct partition *partition, struct span id, int64_t *at_ms);
 
 /* daemon_steering.c: people's wishes. */
 bool daemon_steering_open(struct daemon *daemon, struct error *error);
-void daemon_steering_close(struct daemon *daemon);
+void daemon_steering_close(struct daemon *daemon); /* who waits is told that the daemon ends */
+void daemon_steering_free(struct daemon *daemon);  /* nobody asks any more */
 void daemon_steering_take(struct daemon *daemon);
 bool daemon_steering_wants(const struct daemon *daemon); /* its fd is worth waiting for */
 int64_t daemon_steering_deadline(const struct daemon *daemon);
@@ -326,6 +331,9 @@ void daemon_commands_written(struct daemon *daemon);
 
 /* The metadata text of a slot's frontier (METADATA_MAX + 1 bytes); false: it does not fit, and the process ends. */
 bool daemon_commands_text(struct daemon *daemon, const struct partition *partition, const struct partition_frontier *frontier, char *text);
+
+/* The row's bytes from the store. Begins a read snapshot if none is open (daemon->store_reading). ERROR_NOT_FOUND: it is not there (any more). Borrowed while that is open. */
+bool daemon_commands_stored(struct daemon *daemon, slot_index slot, lane_index lane, struct key key, struct span *bytes, struct error *error);
 
 /* The row of a record and its bytes (may be NULL), from memory or the store; false: the process ends. Borrowed until the end of the turn. */
 bool daemon_commands_row(struct daemon *daemon,

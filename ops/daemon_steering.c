@@ -229,7 +229,13 @@ void daemon_steering_close(struct daemon *daemon)
             answer(daemon, &daemon->steered->calls[i], STEERING_TIMEOUT, -1);
         }
     }
-    steering_close(daemon->steering);
+    if (daemon->steering != NULL) {
+        steering_close(daemon->steering);
+    }
+}
+
+void daemon_steering_free(struct daemon *daemon)
+{
     steering_free(daemon->steering);
     free(daemon->steered);
 }

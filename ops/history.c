@@ -96,6 +96,9 @@ bool history_json(struct buffer *out, const struct history_event *event, struct 
     add_time(out, "at", event->at_ms);
     add_place(out, "target", event->target, event->target_partition, event->target_offset);
     add_number(out, "lateness_ms", event->lateness_ms);
+    if (event->reason != NULL) {
+        buffer_add_format(out, ",\"reason\":\"%s\"", event->reason);
+    }
     buffer_add_text(out, "}");
     if (out->full) {
         out->length = start;
@@ -203,7 +206,7 @@ void history_add(struct history *history, const struct history_event *event)
 {
     size_t length = event->id.length + event->source_topic.length + event->target.length;
     uint64_t cost = sizeof(struct entry) + length;
-    if (event->id.data == NULL || cost > history->bytes_max) {
+    if (event->id.data == NULL || event->refused || cost > history->bytes_max) {
         return;
     }
     while (history->last - history->first + 1 >= history->events_max || history->bytes + cost > history->bytes_max) {

@@ -49,6 +49,8 @@ struct history_event {
     int32_t target_partition; /* -1: unknown, or none */
     int64_t target_offset;    /* -1: unknown, or none */
     int64_t lateness_ms;      /* -1: it does not apply */
+    const char *reason;       /* of a letter: why it is one; static. NULL: none */
+    bool refused;             /* at reading: it never was an event, and is not kept among the latest ones of its id */
 };
 
 /* "delivered", "letter", "cancelled", "replaced", "rejected", "duplicate", "dropped_late", "expired", "too_late", "not_found", "skipped", "next", "moved",
@@ -62,7 +64,7 @@ const char *history_outcome_name(enum history_outcome outcome);
  *     "at": "2026-01-31T12:00:00.004Z", "target": {"topic": "orders", "partition": 0, "offset": 7}, "lateness_ms": 4 }
  *
  * An id that is no UTF-8, or has control characters other than \t \n \r, is base64, and "id_encoding": "base64" follows it. What is absent or unknown is null; without a
- * topic "target" is null. A time outside the years 0001 to 9999 is the number of milliseconds. ERROR_FULL: the buffer's bound; what was appended is taken off
+ * topic "target" is null. Of a letter "reason" says why, behind all others. A time outside the years 0001 to 9999 is the number of milliseconds. ERROR_FULL: the buffer's bound; what was appended is taken off
  * again. Pure; any thread. O(length).
  */
 bool history_json(struct buffer *out, const struct history_event *event, struct error *error);
@@ -76,7 +78,7 @@ struct history *history_new(size_t events_max, uint64_t bytes_max);
 /* NULL is allowed. */
 void history_free(struct history *history);
 
-/* Copies the event. One without an id is not kept, and one that alone is larger than bytes_max neither. Expected O(1) beside the ids' and topics' length. */
+/* Copies the event. One without an id, or of a refused record, is not kept, and one that alone is larger than bytes_max neither. Expected O(1) beside the ids' and topics' length. */
 void history_add(struct history *history, const struct history_event *event);
 
 /* The latest events of this id, newest first, at most `most`; returns how many. Their spans are borrowed until the next history_add. Expected O(1) beside what is

@@ -14,7 +14,7 @@ struct http_clients_client *http_clients_add(struct http_clients *clients, int f
     for (size_t i = 0; i < HTTP_CLIENTS_ROOM; i++) {
         struct http_clients_client *client = &clients->clients[i];
         if (client->phase == HTTP_CLIENTS_FREE) {
-            *client = (struct http_clients_client){fd, HTTP_CLIENTS_READING, now};
+            *client = (struct http_clients_client){.fd = fd, .phase = HTTP_CLIENTS_READING, .since = now};
             clients->count++;
             clients->open_count++;
             return client;
@@ -48,6 +48,13 @@ void http_clients_cut(struct http_clients *clients, struct http_clients_client *
     }
 }
 
+void http_clients_cut_all(struct http_clients *clients)
+{
+    for (size_t i = 0; i < HTTP_CLIENTS_ROOM; i++) {
+        http_clients_cut(clients, &clients->clients[i]);
+    }
+}
+
 void http_clients_cut_late(struct http_clients *clients, struct mono_ms now, int64_t request_ms)
 {
     for (size_t i = 0; i < HTTP_CLIENTS_ROOM; i++) {
@@ -58,6 +65,16 @@ void http_clients_cut_late(struct http_clients *clients, struct mono_ms now, int
             http_clients_cut(clients, client);
         }
     }
+}
+
+size_t http_clients_busy(const struct http_clients *clients)
+{
+    size_t busy = 0;
+    for (size_t i = 0; i < HTTP_CLIENTS_ROOM; i++) {
+        enum http_clients_phase phase = clients->clients[i].phase;
+        busy += phase == HTTP_CLIENTS_ASKING || phase == HTTP_CLIENTS_WRITING || phase == HTTP_CLIENTS_STREAMING;
+    }
+    return busy;
 }
 
 static struct http_clients_client *oldest_in(struct http_clients *clients, enum http_clients_phase phase)

@@ -18,6 +18,7 @@ enum http_clients_phase {
     HTTP_CLIENTS_READING, /* a request is awaited or not yet complete */
     HTTP_CLIENTS_ASKING,  /* the owner is asked; the client waits for us */
     HTTP_CLIENTS_WRITING, /* the answer is on its way */
+    HTTP_CLIENTS_STREAMING, /* takes events as they come: for as long as it likes */
     HTTP_CLIENTS_CLOSING, /* told to go */
 };
 
@@ -25,6 +26,8 @@ struct http_clients_client {
     int fd;
     enum http_clients_phase phase;
     struct mono_ms since; /* when the phase began */
+    bool local_socket;    /* it came by the Unix socket, from a process of this user: */
+    unsigned long uid;
 };
 
 struct http_clients {
@@ -44,8 +47,14 @@ void http_clients_enter(struct http_clients_client *client, enum http_clients_ph
 /* Cuts a client's connection; the server library then notices and calls for http_clients_remove. */
 void http_clients_cut(struct http_clients *clients, struct http_clients_client *client);
 
+/* Cuts all: the end. */
+void http_clients_cut_all(struct http_clients *clients);
+
 /* Cuts those that have been reading for request_ms or writing for HTTP_ANSWER_MS. */
 void http_clients_cut_late(struct http_clients *clients, struct mono_ms now, int64_t request_ms);
+
+/* How many a request is under way of: asked, or being answered. */
+size_t http_clients_busy(const struct http_clients *clients);
 
 /* Makes room for one more when HTTP_CLIENTS_MOST are open, by cutting the one that has been reading longest, else
  * writing longest. False: all wait for the owner, so the new one cannot be taken. */

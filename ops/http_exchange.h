@@ -1,7 +1,7 @@
 /*
  * One request and its answer, as libmicrohttpd calls for it. HTTP thread only. Used by http*.c only.
  *
- * What needs the owner is posted, the connection suspended and kept in a list; http_exchange_settle resumes it when the
+ * What needs the owner or a worker is posted, the connection suspended and kept in a list; http_exchange_settle resumes it when the
  * answer is there or the time is up.
  */
 #ifndef TARRY_OPS_HTTP_EXCHANGE_H
@@ -13,16 +13,21 @@
 #include "base/time_types.h"
 #include "ops/http_clients.h"
 #include "ops/http_request.h"
+#include "ops/http_stream.h"
 #include "ops/mailbox.h"
 
+struct api;
 struct http_exchange;
 
 /* The HTTP thread's state. */
 struct http_exchange_server {
-    struct mailbox *mailbox;
+    const struct api *api; /* its mailboxes */
     struct http_clients clients;
     struct http_request_counts counts;
     struct http_exchange *waiting; /* list of suspended ones */
+    struct http_streams streams;
+    size_t uploaded; /* bytes of bodies that are held, of all connections */
+    bool stopping;   /* nobody is asked any more */
     char *token;                   /* NULL: none is needed */
     bool loopback;
     int64_t request_ms;

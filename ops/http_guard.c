@@ -56,6 +56,35 @@ bool http_guard_local_host(const char *host)
     return false;
 }
 
+bool http_guard_same_origin(const char *origin, const char *host)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; origin != NULL && host != NULL && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncasecmp(origin, schemes[i], length) == 0 && strcasecmp(origin + length, host) == 0) {
+            return true;
+        }
+    }
+    return origin == NULL;
+}
+
+bool http_guard_same_site(const char *fetch_site)
+{
+    return fetch_site == NULL || strcmp(fetch_site, "same-origin") == 0 || strcmp(fetch_site, "none") == 0;
+}
+
+bool http_guard_is_json(const char *content_type)
+{
+    static const char json[] = "application/json";
+    size_t length = sizeof(json) - 1;
+    if (content_type == NULL || strncasecmp(content_type, json, length) != 0) {
+        return false;
+    }
+    const char *rest = content_type + length;
+    rest += strspn(rest, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
 static void warn_of_mode(FILE *file, const char *path)
 {
     struct stat status;

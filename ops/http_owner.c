@@ -4,22 +4,33 @@
 #include "ops/clock.h"
 #include "ops/http_problem.h"
 #include "ops/http_request.h"
+#include "ops/http_route.h"
 #include "ops/json.h"
 
-static void answer_live(struct http_request *request)
+static void refresh(const struct http_owner_view *view)
 {
+    if (view->refresh != NULL) {
+        view->refresh(view->context);
+    }
+}
+
+void http_owner_live(struct http_request *request, const struct http_owner_view *view)
+{
+    (void)view;
     request->status = 200;
     buffer_add_text(&request->body, HTTP_PROBLEM_LIVE_TEXT);
 }
 
-static void answer_ready(struct http_request *request, const struct http_owner_view *view)
+void http_owner_ready(struct http_request *request, const struct http_owner_view *view)
 {
+    refresh(view);
     request->status = health_ready(view->health) ? 200 : 503;
     health_readiness_json(view->health, &request->body);
 }
 
-static void answer_health(struct http_request *request, const struct http_owner_view *view)
+void http_owner_health(struct http_request *request, const struct http_owner_view *view)
 {
+    refresh(view);
     request->status = health_ready(view->health) ? 200 : 503;
     health_json(view->health, &request->body);
 }
@@ -33,8 +44,9 @@ static void take_counts(struct metrics *metrics, const struct http_request_count
     }
 }
 
-static void answer_metrics(struct http_request *request, const struct http_owner_view *view)
+void http_owner_metrics(struct http_request *request, const struct http_owner_view *view)
 {
+    refresh(view);
     take_counts(view->metrics, &request->counts);
     metrics_process_update(view->metrics);
     request->status = 200;
@@ -57,7 +69,7 @@ static void add_list(struct cJSON *object, const char *name, const char *const *
     }
 }
 
-static void answer_info(struct http_request *request, const struct http_owner_view *view)
+void http_owner_info(struct http_request *request, const struct http_owner_view *view)
 {
     const struct http_owner_info *info = view->info;
     struct cJSON *document = json_object();
@@ -86,7 +98,7 @@ static void answer_problem(struct http_request *request, enum http_problem probl
     http_problem_json(problem, &request->body);
 }
 
-static void answer_config(struct http_request *request, const struct http_owner_view *view)
+void http_owner_config(struct http_request *request, const struct http_owner_view *view)
 {
     if (view->config_text == NULL) {
         answer_problem(request, HTTP_PROBLEM_NOT_FOUND);
@@ -97,46 +109,27 @@ static void answer_config(struct http_request *request, const struct http_owner_
     view->config_text(view->context, &request->body);
 }
 
-static void answer(struct http_request *request, const struct http_owner_view *view)
+void http_owner_check(struct http_request *request)
 {
-    switch (request->kind) {
-    case HTTP_REQUEST_LIVE:
-        answer_live(request);
-        break;
-    case HTTP_REQUEST_READY:
-        answer_ready(request, view);
-        break;
-    case HTTP_REQUEST_HEALTH:
-        answer_health(request, view);
-        break;
-    case HTTP_REQUEST_METRICS:
-        answer_metrics(request, view);
-        break;
-    case HTTP_REQUEST_INFO:
-        answer_info(request, view);
-        break;
-    case HTTP_REQUEST_CONFIG:
-        answer_config(request, view);
-        break;
-    }
     if (request->body.full) {
         answer_problem(request, HTTP_PROBLEM_TOO_LARGE);
     }
 }
 
+void http_owner_run(struct owner_call *call, const struct http_owner_view *view)
+{
+    struct http_request *request = (struct http_request *)call; /* its first member */
+    request->route->owner(request, view);
+    http_owner_check(request);
+}
+
 size_t http_owner_serve(struct mailbox *mailbox, const struct http_owner_view *view)
 {
     size_t count = 0;
-    for (;;) {
-        struct mailbox_ticket *ticket = mailbox_take(mailbox);
-        if (ticket == NULL) {
-            return count;
-        }
-        if (count == 0 && view->refresh != NULL) {
-            view->refresh(view->context);
-        }
-        answer(mailbox_payload(ticket), view);
+    for (struct mailbox_ticket *ticket = NULL; (ticket = mailbox_take(mailbox)) != NULL; count++) {
+        struct owner_call *call = mailbox_payload(ticket);
+        call->run(call, view);
         mailbox_answer(ticket);
-        count++;
     }
+    return count;
 }

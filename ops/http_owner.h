@@ -1,10 +1,12 @@
-/* The owner thread's side of HTTP: answers what waits in the mailbox. Knows nothing of sockets. */
+/* The owner thread's side of HTTP: runs what waits in the mailbox (ops/owner_call.h), and what it answers itself of health, metrics and the configuration. Knows nothing of
+ * sockets. */
 #ifndef TARRY_OPS_HTTP_OWNER_H
 #define TARRY_OPS_HTTP_OWNER_H
 
 #include "base/buffer.h"
 #include "base/time_types.h"
 #include "ops/health.h"
+#include "ops/http_request.h"
 #include "ops/mailbox.h"
 #include "ops/metrics.h"
 
@@ -27,14 +29,28 @@ struct http_owner_view {
     struct metrics *metrics;
     const struct health *health;
     const struct http_owner_info *info;
-    void (*refresh)(void *context); /* brings metrics and health up to date; NULL: they are */
+    void (*refresh)(void *context); /* brings metrics and health up to date, for those who look at them: O(partitions * lanes); NULL: they are */
     void (*config_text)(void *context,
                         struct buffer *buffer); /* the effective configuration as YAML, without secrets; NULL: 404 */
     void *context;
 };
 
-/* Answers every request that waits, and returns how many. Never blocks. Call it each turn, or when mailbox_fd is
+/* Runs every call that waits, and returns how many. Never blocks. Call it each turn, or when mailbox_fd is
  * readable. */
 size_t http_owner_serve(struct mailbox *mailbox, const struct http_owner_view *view);
+
+/* The `run` of a request: its route's `owner`. */
+void http_owner_run(struct owner_call *call, const struct http_owner_view *view);
+
+/* An answer that is larger than the server sends becomes a problem. Called by whoever has let a handler answer: owner and workers. */
+void http_owner_check(struct http_request *request);
+
+/* Handlers, for the table in http_route.c. */
+void http_owner_live(struct http_request *request, const struct http_owner_view *view);
+void http_owner_ready(struct http_request *request, const struct http_owner_view *view);
+void http_owner_health(struct http_request *request, const struct http_owner_view *view);
+void http_owner_metrics(struct http_request *request, const struct http_owner_view *view);
+void http_owner_info(struct http_request *request, const struct http_owner_view *view);
+void http_owner_config(struct http_request *request, const struct http_owner_view *view);
 
 #endif

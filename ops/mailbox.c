@@ -240,6 +240,14 @@ void *mailbox_payload(struct mailbox_ticket *ticket)
     return ticket->payload;
 }
 
+void *mailbox_keep(struct mailbox_ticket *ticket)
+{
+    assert(mailbox_state(ticket) == MAILBOX_ANSWERED);
+    void *payload = ticket->payload;
+    free(ticket);
+    return payload;
+}
+
 void mailbox_drop(struct mailbox_ticket *ticket)
 {
     if (ticket == NULL) {

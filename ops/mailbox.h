@@ -1,6 +1,6 @@
 /*
- * The way from foreign threads to the owner thread: a bounded queue of tickets, many askers, one owner. Besides the
- * log's, the only locks are here.
+ * The way from foreign threads to the owner thread: a bounded queue of tickets, many askers, one owner. (Or some workers of a kind, ops/api.h: each ticket is
+ * taken by one, who is its owner.)
  *
  * A ticket carries a payload that belongs to one side at a time: to the asker until it is posted, to the owner between
  * mailbox_take and mailbox_answer, then to the asker again. So payloads need no locks. An asker that stops waiting
@@ -66,6 +66,9 @@ enum mailbox_state mailbox_wait(struct mailbox_ticket *ticket, int64_t timeout_m
 
 /* The payload, for the side that has it now. */
 void *mailbox_payload(struct mailbox_ticket *ticket);
+
+/* Of an answered ticket: the payload is the asker's alone from here on, and the ticket is gone. */
+void *mailbox_keep(struct mailbox_ticket *ticket);
 
 /* The asker is done, or gives up. The ticket and, unless the owner has it, the payload are gone after this. NULL is
  * fine. */

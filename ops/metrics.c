@@ -205,3 +205,24 @@ double metrics_value(const struct metrics *metrics, enum metrics_id id, size_t f
     }
     return (double)total;
 }
+
+double metrics_quantile(const struct metrics *metrics, enum metrics_id id, double part)
+{
+    const struct metrics_table_row *row = row_of(id);
+    assert(row->type == METRICS_TABLE_HISTOGRAM);
+    size_t series = metrics_label_count(metrics, row->labels[0]) * metrics_label_count(metrics, row->labels[1]);
+    double total = 0;
+    for (size_t i = 0; i < series * stride_of(row); i++) {
+        total += (double)metrics->series[id].counts[i];
+    }
+    double passed = 0;
+    for (size_t bucket = 0; total > 0 && bucket < row->buckets->count; bucket++) {
+        for (size_t i = 0; i < series; i++) {
+            passed += (double)metrics->series[id].counts[i * stride_of(row) + bucket];
+        }
+        if (passed > 0 && passed >= part * total) {
+            return row->buckets->bounds[bucket];
+        }
+    }
+    return total > 0 ? (double)INFINITY : (double)NAN;
+}

@@ -147,14 +147,24 @@ enum metrics_method {
     METRICS_METHOD_OTHER,
     METRICS_METHODS,
 };
-enum metrics_status { /* those that ops/http*.c answers with */
+enum metrics_status { /* those that ops/http*.c and ops/api*.c answer with */
                       METRICS_STATUS_200,
+                      METRICS_STATUS_201,
+                      METRICS_STATUS_202,
+                      METRICS_STATUS_400,
                       METRICS_STATUS_401,
                       METRICS_STATUS_403,
                       METRICS_STATUS_404,
                       METRICS_STATUS_405,
+                      METRICS_STATUS_409,
+                      METRICS_STATUS_413,
+                      METRICS_STATUS_415,
+                      METRICS_STATUS_421,
+                      METRICS_STATUS_422,
                       METRICS_STATUS_500,
+                      METRICS_STATUS_502,
                       METRICS_STATUS_503,
+                      METRICS_STATUS_504,
                       METRICS_STATUSES,
 };
 
@@ -202,6 +212,10 @@ void metrics_aliases_show(struct metrics *metrics);
 
 /* Makes the aliases of what they stand for, as it is now; nothing while they are not shown. O(series). */
 void metrics_aliases_update(struct metrics *metrics);
+
+/* Of a histogram, all its series together: the upper bound, in seconds, of the bucket in which this part (0 to 1) of what was observed lies. INFINITY: beyond the last bound.
+ * NaN: nothing was observed. O(series). */
+double metrics_quantile(const struct metrics *metrics, enum metrics_id id, double part);
 
 /* Reads process_* from /proc. What cannot be read is absent. Some system calls: once for each exposition. */
 void metrics_process_update(struct metrics *metrics);

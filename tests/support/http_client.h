@@ -16,12 +16,18 @@ bool http_client_send(int fd, const char *bytes, size_t length);
  * close. */
 char *http_client_read_to_end(int fd, int64_t timeout_ms, bool *closed);
 
+/* Reads exactly so many bytes; fd stays open. False: not within the time, or closed. */
+bool http_client_read_some(int fd, char *bytes, size_t length, int64_t timeout_ms);
+
 /* Sends `request` whole on a new connection and returns the answer read to its end; NULL: no connection, or no end in
  * 20 s. */
 char *http_client_exchange(uint16_t port, const char *request);
 
 /* "METHOD PATH" with the headers given (each with its CRLF) and Connection: close. */
 char *http_client_request(uint16_t port, const char *method, const char *path, const char *headers);
+
+/* The same with a body, and its Content-Length. */
+char *http_client_send_body(uint16_t port, const char *method, const char *path, const char *headers, const char *body, size_t length);
 
 /* The status of an answer, 0 when it is none. */
 int http_client_status(const char *answer);

@@ -138,6 +138,7 @@ static int end(void **state)
 {
     struct daemon *daemon = *state;
     daemon_steering_close(daemon);
+    daemon_steering_free(daemon);
     core_free(daemon->core);
     metrics_free(daemon->metrics);
     arena_free(&daemon->arena);

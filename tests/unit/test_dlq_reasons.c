@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "cli/dlq_reasons_error.h"
-#include "cli/dlq_reasons_table.h"
+#include "dlq/reasons_error.h"
+#include "dlq/reasons_table.h"
 
 static void check(const char *text, const char *wanted)
 {
     struct buffer out = buffer_new(4096);
-    dlq_reasons_error(span_of_text(text), &out);
+    reasons_error(span_of_text(text), &out);
     buffer_add(&out, "", 1);
     assert_string_equal((const char *)out.data, wanted);
     buffer_free(&out);
@@ -54,18 +54,18 @@ static struct letter letter_at(const char *id, int64_t first_ms, int64_t last_ms
 static void test_counts(void **state)
 {
     (void)state;
-    struct dlq_reasons_table table = {0};
+    struct reasons_table table = {0};
     struct letter a = letter_at("a", 100, 500);
     struct letter b = letter_at("b", 50, 900);
     struct letter c = letter_at("c", -1, 300);
-    dlq_reasons_table_add(&table, span_of_text("x"), &a, LETTER_WAITING);
-    dlq_reasons_table_add(&table, span_of_text("y"), &b, LETTER_PARKED);
-    dlq_reasons_table_add(&table, span_of_text("y"), &c, LETTER_PARKED);
-    dlq_reasons_table_add(&table, span_of_text("y"), &a, LETTER_WAITING);
-    dlq_reasons_table_sort(&table, false);
+    reasons_table_add(&table, span_of_text("x"), &a, LETTER_WAITING);
+    reasons_table_add(&table, span_of_text("y"), &b, LETTER_PARKED);
+    reasons_table_add(&table, span_of_text("y"), &c, LETTER_PARKED);
+    reasons_table_add(&table, span_of_text("y"), &a, LETTER_WAITING);
+    reasons_table_sort(&table, false);
     assert_int_equal(table.letters, 4);
     assert_int_equal(table.count, 2);
-    const struct dlq_reasons_group *y = &table.groups[0];
+    const struct reasons_table_group *y = &table.groups[0];
     assert_true(span_equals_text(y->name, "y"));
     assert_int_equal(y->count, 3);
     assert_int_equal(y->of[LETTER_WAITING], 1);
@@ -73,47 +73,47 @@ static void test_counts(void **state)
     assert_int_equal(y->first_ms, 50);
     assert_int_equal(y->last_ms, 900);
     assert_string_equal(y->example, "b");
-    dlq_reasons_table_free(&table);
+    reasons_table_free(&table);
 }
 
 static void test_by_name(void **state)
 {
     (void)state;
-    struct dlq_reasons_table table = {0};
+    struct reasons_table table = {0};
     struct letter a = letter_at("a", 1, 1);
     const char *const names[] = {"b", "ab", "a", "b"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        dlq_reasons_table_add(&table, span_of_text(names[i]), &a, LETTER_PARKED);
+        reasons_table_add(&table, span_of_text(names[i]), &a, LETTER_PARKED);
     }
-    dlq_reasons_table_sort(&table, true);
+    reasons_table_sort(&table, true);
     assert_true(span_equals_text(table.groups[0].name, "a"));
     assert_true(span_equals_text(table.groups[1].name, "ab"));
     assert_true(span_equals_text(table.groups[2].name, "b"));
-    dlq_reasons_table_free(&table);
+    reasons_table_free(&table);
 }
 
 static void test_bound(void **state)
 {
     (void)state;
-    struct dlq_reasons_table table = {0};
+    struct reasons_table table = {0};
     struct letter a = letter_at("a", 1, 1);
     uint64_t sum = 0;
-    for (int i = 0; i < DLQ_REASONS_TABLE_MAX + 500; i++) {
+    for (int i = 0; i < REASONS_TABLE_MAX + 500; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "group %d", i);
-        dlq_reasons_table_add(&table, span_of_text(name), &a, LETTER_PARKED);
+        reasons_table_add(&table, span_of_text(name), &a, LETTER_PARKED);
     }
-    dlq_reasons_table_add(&table, span_of_text("group 7"), &a, LETTER_PARKED); /* known before the bound: still its own */
-    assert_int_equal(table.count, DLQ_REASONS_TABLE_MAX + 1);
-    dlq_reasons_table_sort(&table, false);
-    assert_true(span_equals_text(table.groups[0].name, DLQ_REASONS_TABLE_OTHERS));
+    reasons_table_add(&table, span_of_text("group 7"), &a, LETTER_PARKED); /* known before the bound: still its own */
+    assert_int_equal(table.count, REASONS_TABLE_MAX + 1);
+    reasons_table_sort(&table, false);
+    assert_true(span_equals_text(table.groups[0].name, REASONS_TABLE_OTHERS));
     assert_int_equal(table.groups[0].count, 500);
     assert_int_equal(table.groups[1].count, 2);
     for (size_t i = 0; i < table.count; i++) {
         sum += table.groups[i].count;
     }
     assert_int_equal(sum, table.letters);
-    dlq_reasons_table_free(&table);
+    reasons_table_free(&table);
 }
 
 int main(void)

@@ -17,7 +17,10 @@
 #include "ops/http_guard.h"
 #include "ops/http_listen.h"
 #include "ops/http_problem.h"
+#include "base/random.h"
+#include "ops/http_admit.h"
 #include "ops/http_route.h"
+#include "ops/http_uri.h"
 
 static void test_listen_parse(void **state)
 {
@@ -144,20 +147,87 @@ static void test_token_file(void **state)
     http_guard_token_free(NULL);
 }
 
+static enum http_route_match find(const char *path, enum metrics_method method)
+{
+    const struct http_route *route = NULL;
+    struct span parameter;
+    return http_route_find(path, method, &route, &parameter);
+}
+
 static void test_routes(void **state)
 {
     (void)state;
-    assert_int_equal(http_route_find("/healthz")->kind, HTTP_REQUEST_LIVE);
-    assert_int_equal(http_route_find("/status")->kind, HTTP_REQUEST_HEALTH);
-    assert_null(http_route_find("/livez/"));
-    assert_null(http_route_find("/LIVEZ"));
-    assert_null(http_route_find(""));
+    assert_int_equal(find("/healthz", METRICS_METHOD_GET), HTTP_ROUTE_FOUND);
+    assert_int_equal(find("/status", METRICS_METHOD_HEAD), HTTP_ROUTE_FOUND);
+    assert_int_equal(find("/status", METRICS_METHOD_POST), HTTP_ROUTE_NO_METHOD);
+    assert_int_equal(find("/livez/", METRICS_METHOD_GET), HTTP_ROUTE_NO_PATH);
+    assert_int_equal(find("/LIVEZ", METRICS_METHOD_GET), HTTP_ROUTE_NO_PATH);
+    assert_int_equal(find("", METRICS_METHOD_GET), HTTP_ROUTE_NO_PATH);
     assert_true(http_route_guarded("/api/v1/info"));
     assert_true(http_route_guarded("/api/nothing"));
     assert_false(http_route_guarded("/metrics"));
     assert_int_equal(http_route_method("HEAD"), METRICS_METHOD_HEAD);
     assert_int_equal(http_route_method("PATCH"), METRICS_METHOD_OTHER);
     assert_int_equal(http_route_status(405), METRICS_STATUS_405);
+}
+
+static const struct http_request_counts no_counts;
+
+/* Whatever bytes an id or a value has: encoded, they come back as they were. */
+static void test_encoded_bytes(void **state)
+{
+    (void)state;
+    struct random source = random_new(20270131);
+    for (int round = 0; round < 2000; round++) {
+        uint8_t bytes[40];
+        char encoded[3 * sizeof(bytes) + 1];
+        char query[4 * sizeof(bytes) + 8];
+        size_t length = 1 + random_below(&source, sizeof(bytes));
+        size_t at = 0;
+        random_fill(&source, bytes, length);
+        for (size_t i = 0; i < length; i++) {
+            bool plain = (bytes[i] >= 'a' && bytes[i] <= 'z') || (bytes[i] >= '0' && bytes[i] <= '9');
+            at += (size_t)snprintf(encoded + at, sizeof(encoded) - at, plain && random_below(&source, 2) == 0 ? "%c" : round % 2 == 0 ? "%%%02x" : "%%%02X", bytes[i]);
+        }
+        (void)snprintf(query, sizeof(query), "a=b&%s=%s", encoded, "x%20y");
+        struct span parameter = {(const uint8_t *)encoded, at};
+        struct http_request *request = http_request_new(NULL, &no_counts);
+        enum http_uri_result result = http_uri_read(request, parameter, query, NULL);
+        struct span wanted = {bytes, length};
+        assert_int_equal(result, span_equals_text(wanted, ".") || span_equals_text(wanted, "..") ? HTTP_URI_DOTS : HTTP_URI_READ);
+        assert_true(span_equal(request->parameter, wanted));
+        assert_int_equal(request->query_count, 2);
+        assert_true(span_equal(request->query[1].name, wanted));
+        assert_true(span_equals_text(request->query[1].value, "x y"));
+        http_request_free(request);
+    }
+}
+
+/* Anything at all as a target: it is admitted or refused, and what is admitted is a route's. */
+static void test_any_target(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"/", "api", "v1", "info", "config", "livez", "..", ".", "%2f", "%2e", "%", "%zz", "%00", "?", "&", "=", "+", "#", "a", "\xff", "\\", ";", "//", "/api/v1/", "messages"};
+    const struct http_admit_rules rules = {NULL, true};
+    struct random source = random_new(7);
+    size_t admitted = 0;
+    for (int round = 0; round < 20000; round++) {
+        char uri[256] = "/";
+        size_t length = random_below(&source, 10);
+        for (size_t i = 0, at = 0; i < length; i++) {
+            at += (size_t)snprintf(uri + at, sizeof(uri) - at, "%s", pieces[random_below(&source, sizeof(pieces) / sizeof(pieces[0]))]);
+        }
+        const struct http_admit_head head = {.method = METRICS_METHOD_GET, .uri = uri, .host = "localhost", .hosts = 1};
+        struct http_admit admit = http_admit(&rules, NULL, &head, &no_counts);
+        assert_int_equal(admit.admitted, admit.request != NULL);
+        if (admit.admitted) {
+            admitted++;
+            assert_non_null(admit.route);
+            assert_int_equal(admit.route->method, METRICS_METHOD_GET);
+            http_request_free(admit.request);
+        }
+    }
+    assert_true(admitted > 0);
 }
 
 static void test_problems(void **state)
@@ -262,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_listen_parse), cmocka_unit_test(test_bearer),
         cmocka_unit_test(test_local_host),   cmocka_unit_test(test_token_file),
+        cmocka_unit_test(test_encoded_bytes), cmocka_unit_test(test_any_target),
         cmocka_unit_test(test_routes),       cmocka_unit_test(test_problems),
         cmocka_unit_test(test_clients_late), cmocka_unit_test(test_clients_make_room),
     };

@@ -1,0 +1,171 @@
+/* See api_event.h. */
+#include "ops/api_event.h"
+
+#include <cjson/cJSON.h>
+
+#include "ops/api.h"
+#include "ops/json.h"
+
+static bool is_paused(const struct api_event *event)
+{
+    return event->row->decoded.paused && event->state == CORE_EVENT_PENDING;
+}
+
+const char *api_event_state(const struct api_event *event)
+{
+    switch (event->state) {
+    case CORE_EVENT_RUNNING:
+        return "running";
+    case CORE_EVENT_MOVING:
+        return "moving";
+    case CORE_EVENT_UNDECIDED:
+        return "undecided";
+    case CORE_EVENT_PENDING:
+    case CORE_EVENT_ENDED:
+        break;
+    }
+    return is_paused(event) ? "paused" : "pending";
+}
+
+static void add_text(struct cJSON *object, const char *name, struct span text)
+{
+    api_answer_add_bytes(object, name, text);
+}
+
+static void add_no_time(struct cJSON *object)
+{
+    (void)cJSON_AddNullToObject(object, "due");
+    (void)cJSON_AddNullToObject(object, "due_ms");
+}
+
+static void add_times(struct cJSON *object, const struct api_event *event)
+{
+    const struct decoded *decoded = &event->row->decoded;
+    if (decoded->paused) {
+        add_no_time(object);
+        api_answer_add_time(object, "resume_due", decoded->due_ms);
+        return;
+    }
+    if (decoded->undecided || event->state == CORE_EVENT_UNDECIDED) {
+        add_no_time(object);
+        return;
+    }
+    api_answer_add_time(object, "due", decoded->due_ms);
+    if (event->due_ms > decoded->due_ms) {
+        api_answer_add_time(object, "retry_at", event->due_ms);
+    }
+}
+
+static void add_source(struct cJSON *object, const struct api_event *event)
+{
+    const struct row *row = event->row;
+    struct cJSON *source = json_add_object(object, "source");
+    json_add_text(source, "topic", event->topic);
+    json_add_number(source, "partition", event->partition);
+    json_add_number(source, "offset", (double)row->record.offset);
+    json_add_number(object, "root_offset", (double)(row->root >= 0 ? row->root : row->record.offset));
+}
+
+static void add_target(struct cJSON *object, const struct api_event *event)
+{
+    const struct decoded *decoded = &event->row->decoded;
+    struct cJSON *target = json_add_object(object, "target");
+    add_text(target, "topic", decoded->target);
+    if (decoded->partition >= 0) {
+        json_add_number(target, "partition", decoded->partition);
+    } else {
+        (void)cJSON_AddNullToObject(target, "partition");
+    }
+    json_add_text(target, "lane", event->lane);
+}
+
+static void add_recurrence(struct cJSON *object, const struct decoded_recurrence *recurrence)
+{
+    if (recurrence->kind == DECODE_RECURRENCE_NONE) {
+        return;
+    }
+    struct cJSON *added = json_add_object(object, "recurrence");
+    if (recurrence->kind == DECODE_RECURRENCE_CRON) {
+        add_text(added, "cron", recurrence->cron);
+        add_text(added, "tz", recurrence->zone.data != NULL ? recurrence->zone : span_of_text("UTC"));
+    } else {
+        json_add_number(added, "every_ms", (double)recurrence->every_ms);
+    }
+    if (recurrence->until_ms >= 0) {
+        api_answer_add_time(added, "until", recurrence->until_ms);
+    }
+    if (recurrence->count > 0) {
+        json_add_number(added, "count_left", (double)(recurrence->count > recurrence->runs ? recurrence->count - recurrence->runs : 0));
+    }
+}
+
+/* True: it is too long to be shown whole, and is not shown. */
+static bool add_bytes(struct cJSON *object, const char *name, struct span bytes, bool lacks)
+{
+    bool cut = bytes.data != NULL && (lacks || bytes.length > API_EVENT_VALUE_MOST);
+    api_answer_add_bytes(object, name, cut ? SPAN_ABSENT : bytes);
+    return cut;
+}
+
+static bool goes_out(const struct api_event *event, struct span name)
+{
+    return event->rules != NULL ? !dialect_owned(event->rules->dialects, event->rules->dialect_count, name) : !decode_is_control_header(name);
+}
+
+static bool add_headers(struct cJSON *object, const struct api_event *event)
+{
+    struct cJSON *headers = json_add_array(object, "headers");
+    struct span rest = event->row->headers;
+    struct record_header header;
+    bool damaged = false;
+    bool cut = false;
+    while (row_next_header(&rest, &header, &damaged)) {
+        if (goes_out(event, header.name)) {
+            struct cJSON *added = json_object_in_array(headers);
+            add_text(added, "name", header.name);
+            cut = add_bytes(added, "value", header.value, false) || cut;
+        }
+    }
+    return cut || damaged;
+}
+
+static void add_payload(struct cJSON *object, const struct api_event *event)
+{
+    static const char *const policies[] = {
+        [CONFIG_PAYLOADS_FULL] = "full", [CONFIG_PAYLOADS_MASKED] = "masked", [CONFIG_PAYLOADS_OFF] = "off"};
+    const struct decoded *decoded = &event->row->decoded;
+    json_add_text(object, "payloads", policies[event->payloads]);
+    if (event->payloads == CONFIG_PAYLOADS_OFF) {
+        return;
+    }
+    if (decoded->value.data != NULL) {
+        json_add_number(object, "value_bytes", (double)decoded->value.length);
+    } else {
+        (void)cJSON_AddNullToObject(object, "value_bytes");
+    }
+    if (event->payloads != CONFIG_PAYLOADS_FULL || !event->shows_payload) {
+        return;
+    }
+    bool cut = add_bytes(object, "key", decoded->key, false);
+    cut = add_bytes(object, "value", decoded->value, event->lacks_value) || cut;
+    cut = add_headers(object, event) || cut;
+    if (cut) {
+        json_add_bool(object, "cut", true);
+    }
+}
+
+void api_event_add(struct cJSON *object, const struct api_event *event)
+{
+    const struct decoded *decoded = &event->row->decoded;
+    add_text(object, "id", decoded->id);
+    json_add_text(object, "kind", decoded->recurrence.kind != DECODE_RECURRENCE_NONE ? "schedule" : "message");
+    json_add_text(object, "state", api_event_state(event));
+    add_times(object, event);
+    add_source(object, event);
+    add_target(object, event);
+    add_recurrence(object, &decoded->recurrence);
+    if (decoded->expires_ms >= 0) {
+        api_answer_add_time(object, "expires", decoded->expires_ms);
+    }
+    add_payload(object, event);
+}

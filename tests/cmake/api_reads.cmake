@@ -1,0 +1,16 @@
+# What the API says of single events, of numbers and of what is to come.
+foreach(name event forecast)
+    tarry_test(test_core_${name} FOLDER unit LABEL "unit;http" ROOMS scheduler base SOURCES support/core_case.c)
+endforeach()
+tarry_test(test_api_past FOLDER unit LABEL "unit;http" ROOMS ops base)
+foreach(name row get)
+    tarry_test(test_api_${name} FOLDER unit LABEL "unit;http" ROOMS ops base SOURCES support/list_scene.c support/temp.c)
+endforeach()
+foreach(name api_get outcomes)
+    tarry_test(test_daemon_${name} FOLDER unit LABEL "unit;http" ROOMS ops scheduler base)
+endforeach()
+
+# Each state of an event, numbers and forecasts of a real tarry on a real Kafka. (e2e.cmake, which has the libraries, comes later.)
+tarry_test(e2e_api_reads FOLDER e2e LABEL "e2e;http" TIMEOUT 180 LIBRARIES support_schedules SOURCES support/http_client.c)
+add_dependencies(e2e_api_reads tarry)
+set_tests_properties(e2e_api_reads PROPERTIES RUN_SERIAL TRUE ENVIRONMENT "E2E_TARRY_BIN=$<TARGET_FILE:tarry>")
