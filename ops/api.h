@@ -148,7 +148,6 @@ void api_letters_get(struct http_request *request, struct api *api);
 void api_letters_reasons(struct http_request *request, struct api *api);
 void api_jobs_list(struct http_request *request, struct api *api);
 void api_jobs_pause(struct http_request *request, struct api *api);
-void api_jobs_resume(struct http_request *request, struct api *api);
 void api_jobs_cancel(struct http_request *request, struct api *api);
 
 /* api_openapi.c: docs/openapi.yaml, as built in */

@@ -125,15 +125,12 @@ static void answer_problem(struct word *word, unsigned status, const char *code,
     word->result = code;
 }
 
-/* 409, with the state that the job is in; `command`: how a person goes on, or NULL. */
-static void answer_state(struct word *word, const char *detail, const char *command)
+/* 409, with the state that the job is in. */
+static void answer_state(struct word *word, const char *detail)
 {
     struct cJSON *job = jobs_record_read(buffer_span(&word->record));
     struct cJSON *members = json_object();
     json_add_text(members, "state", jobs_record_state(job));
-    if (command != NULL) {
-        json_add_text(members, "command", command);
-    }
     api_answer_problem_with(word->request, 409, "job_state", "Conflict", detail, members);
     word->result = "job_state";
     cJSON_Delete(job);
@@ -219,7 +216,7 @@ static void tell(struct word *word, enum jobs_tell_word what)
         answer_done(word, what == JOBS_TELL_PAUSE ? "paused" : "cancelled");
         break;
     case JOBS_TELL_REFUSED:
-        answer_state(word, error.text, NULL);
+        answer_state(word, error.text);
         break;
     case JOBS_TELL_UNKNOWN:
         answer_problem(word, 504, "unknown_outcome", "Gateway Timeout", &error);
@@ -234,59 +231,23 @@ static void tell(struct word *word, enum jobs_tell_word what)
     }
 }
 
-/* A job goes on in the process that resumes it, and the daemon is none of those: what there is to say is whether it can be, and how. */
-static void resume(struct word *word)
-{
-    struct link *link;
-    uint64_t revision = 0;
-    struct error error = {ERROR_NONE, ""};
-    char detail[256];
-    char command[128];
-    if (!read_id(word) || !reach(word, &link)) {
-        return;
-    }
-    if (!jobs_get(link, api_letters_link_streams(word->api), word->id, &word->record, &revision, &error)) {
-        answer_failed(word, &error);
-        return;
-    }
-    struct cJSON *job = jobs_record_read(buffer_span(&word->record));
-    const char *state = jobs_record_state(job);
-    bool over = strcmp(state, "done") == 0 || strcmp(state, "cancelled") == 0;
-    (void)snprintf(command, sizeof command, "tarry dlq jobs resume %s", word->id);
-    (void)snprintf(detail, sizeof detail, over ? "job %s is %.20s: there is nothing to go on with" : "job %s is %.20s: it goes on in the process that resumes it, by `command`",
-                   word->id, state);
-    answer_state(word, detail, over ? NULL : command);
-    cJSON_Delete(job);
-}
-
-static void serve(struct http_request *request, struct api *api, const char *action, void (*act)(struct word *word, enum jobs_tell_word what), enum jobs_tell_word what)
+static void serve(struct http_request *request, struct api *api, const char *action, enum jobs_tell_word what)
 {
     struct word word = {.request = request, .api = api, .action = action, .record = buffer_new(JOBS_TELL_RECORD_MAX)};
     static const char *const known[] = {NULL};
     if (api_parameter_known(request, known) && api_steer_time_none(request)) {
-        act(&word, what);
+        tell(&word, what);
         api_audit_note(api->audit, clock_wall(), request->actor, action, "id", request->parameter, word.result);
     }
     buffer_free(&word.record);
 }
 
-static void act_resume(struct word *word, enum jobs_tell_word what)
-{
-    (void)what;
-    resume(word);
-}
-
 void api_jobs_pause(struct http_request *request, struct api *api)
 {
-    serve(request, api, "job_pause", tell, JOBS_TELL_PAUSE);
-}
-
-void api_jobs_resume(struct http_request *request, struct api *api)
-{
-    serve(request, api, "job_resume", act_resume, JOBS_TELL_PAUSE);
+    serve(request, api, "job_pause", JOBS_TELL_PAUSE);
 }
 
 void api_jobs_cancel(struct http_request *request, struct api *api)
 {
-    serve(request, api, "job_cancel", tell, JOBS_TELL_CANCEL);
+    serve(request, api, "job_cancel", JOBS_TELL_CANCEL);
 }

@@ -58,7 +58,6 @@ static const struct http_route routes[] = {
     LOOK("/api/v1/dlq/reasons", api_letters_reasons, "what fails how often: by reason, error, target, source or hour"),
     LOOK("/api/v1/dlq/jobs", api_jobs_list, "replays, parkings and purges that were begun, and how far they are"),
     TELL("/api/v1/dlq/jobs/{id}/pause", api_jobs_pause, "the process that runs it stops in good order"),
-    TELL("/api/v1/dlq/jobs/{id}/resume", api_jobs_resume, "409: a job goes on in the process that resumes it, by the `command` named"),
     TELL("/api/v1/dlq/jobs/{id}/cancel", api_jobs_cancel, "the same as pause, for good"),
     ASK("/api/v1/openapi.yaml", api_openapi, "this API as OpenAPI 3.1"),
 };
