@@ -99,12 +99,19 @@ static void add_recurrence(struct cJSON *object, const struct decoded_recurrence
     }
 }
 
-/* True: it is too long to be shown whole, and is not shown. */
-static bool add_bytes(struct cJSON *object, const char *name, struct span bytes, bool lacks)
+/* What of a payload is shown already. */
+struct shown {
+    size_t cost;
+    bool cut;
+};
+
+static void add_bytes(struct cJSON *object, const char *name, struct span bytes, size_t most, struct shown *shown)
 {
-    bool cut = bytes.data != NULL && (lacks || bytes.length > API_EVENT_VALUE_MOST);
-    api_answer_add_bytes(object, name, cut ? SPAN_ABSENT : bytes);
-    return cut;
+    bool cut = bytes.data != NULL && bytes.length > most;
+    struct span whole = cut ? SPAN_ABSENT : bytes;
+    api_answer_add_bytes(object, name, whole);
+    shown->cut = shown->cut || cut;
+    shown->cost += whole.length;
 }
 
 static bool goes_out(const struct api_event *event, struct span name)
@@ -112,31 +119,49 @@ static bool goes_out(const struct api_event *event, struct span name)
     return event->rules != NULL ? !dialect_owned(event->rules->dialects, event->rules->dialect_count, name) : !decode_is_control_header(name);
 }
 
-static bool add_headers(struct cJSON *object, const struct api_event *event)
+/* False: it has no room. */
+static bool add_header(struct cJSON *headers, const struct record_header *header, size_t *left, struct shown *shown)
+{
+    if (header->name.length > *left) {
+        return false;
+    }
+    size_t before = shown->cost;
+    size_t room = *left - header->name.length;
+    struct cJSON *added = json_object_in_array(headers);
+    add_bytes(added, "name", header->name, *left, shown);
+    add_bytes(added, "value", header->value, room < API_EVENT_VALUE_MOST ? room : API_EVENT_VALUE_MOST, shown);
+    *left -= shown->cost - before;
+    shown->cost += API_EVENT_HEADER_COST;
+    return true;
+}
+
+/* All of them are walked, as those that do not go out may be many, and take no room. */
+static void add_headers(struct cJSON *object, const struct api_event *event, struct shown *shown)
 {
     struct cJSON *headers = json_add_array(object, "headers");
     struct span rest = event->row->headers;
     struct record_header header;
+    size_t count = 0;
+    size_t left = API_EVENT_HEADERS_BYTES_MOST;
     bool damaged = false;
-    bool cut = false;
-    while (row_next_header(&rest, &header, &damaged)) {
+    bool room = true;
+    while (room && row_next_header(&rest, &header, &damaged)) {
         if (goes_out(event, header.name)) {
-            struct cJSON *added = json_object_in_array(headers);
-            add_text(added, "name", header.name);
-            cut = add_bytes(added, "value", header.value, false) || cut;
+            room = count++ < API_EVENT_HEADERS_MOST && add_header(headers, &header, &left, shown);
         }
     }
-    return cut || damaged;
+    shown->cut = shown->cut || damaged || !room;
 }
 
-static void add_payload(struct cJSON *object, const struct api_event *event)
+static size_t add_payload(struct cJSON *object, const struct api_event *event)
 {
     static const char *const policies[] = {
         [CONFIG_PAYLOADS_FULL] = "full", [CONFIG_PAYLOADS_MASKED] = "masked", [CONFIG_PAYLOADS_OFF] = "off"};
     const struct decoded *decoded = &event->row->decoded;
+    struct shown shown = {.cost = 0};
     json_add_text(object, "payloads", policies[event->payloads]);
     if (event->payloads == CONFIG_PAYLOADS_OFF) {
-        return;
+        return 0;
     }
     if (decoded->value.data != NULL) {
         json_add_number(object, "value_bytes", (double)decoded->value.length);
@@ -144,17 +169,18 @@ static void add_payload(struct cJSON *object, const struct api_event *event)
         (void)cJSON_AddNullToObject(object, "value_bytes");
     }
     if (event->payloads != CONFIG_PAYLOADS_FULL || !event->shows_payload) {
-        return;
+        return 0;
     }
-    bool cut = add_bytes(object, "key", decoded->key, false);
-    cut = add_bytes(object, "value", decoded->value, event->lacks_value) || cut;
-    cut = add_headers(object, event) || cut;
-    if (cut) {
+    add_bytes(object, "key", decoded->key, API_EVENT_VALUE_MOST, &shown);
+    add_bytes(object, "value", event->lacks_value ? SPAN_ABSENT : decoded->value, API_EVENT_VALUE_MOST, &shown);
+    add_headers(object, event, &shown);
+    if (shown.cut || (event->lacks_value && decoded->value.data != NULL)) {
         json_add_bool(object, "cut", true);
     }
+    return shown.cost;
 }
 
-void api_event_add(struct cJSON *object, const struct api_event *event)
+size_t api_event_add(struct cJSON *object, const struct api_event *event)
 {
     const struct decoded *decoded = &event->row->decoded;
     add_text(object, "id", decoded->id);
@@ -167,5 +193,5 @@ void api_event_add(struct cJSON *object, const struct api_event *event)
     if (decoded->expires_ms >= 0) {
         api_answer_add_time(object, "expires", decoded->expires_ms);
     }
-    add_payload(object, event);
+    return add_payload(object, event);
 }

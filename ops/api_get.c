@@ -131,7 +131,7 @@ static bool show(const struct get *get, struct span bytes, const char *lane, con
                               .payloads = get->api->payloads,
                               .shows_payload = true};
     struct cJSON *document = json_object();
-    api_event_add(document, &shown);
+    (void)api_event_add(document, &shown);
     finish(get, document);
     return true;
 }

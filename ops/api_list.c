@@ -22,7 +22,7 @@
 #define ENOUGH_MS 2000                       /* then a page is as it is, if it says anything */
 #define GIVE_UP_MS 20000
 #define ANSWER_MS 1000                       /* of the request's time, left for the owner and the answer */
-#define PAGE_BYTES_MOST ((size_t)16 << 20)   /* of rows, with their payloads: a page ends there */
+#define PAGE_BYTES_MOST ((size_t)16 << 20)   /* of payloads that are shown (api_event_add): a page ends there */
 #define CANDIDATES_MOST 2000                 /* of one round */
 
 /* A page under way. */
@@ -163,9 +163,8 @@ static bool show_row(const struct store_browse_row *found, void *context)
                               .rules = rules_of(list->api, place->topic),
                               .payloads = list->api->payloads,
                               .shows_payload = list->query.payload};
-    api_event_add(json_object_in_array(list->items), &event);
+    list->bytes += api_event_add(json_object_in_array(list->items), &event);
     list->shown++;
-    list->bytes += list->query.payload ? found->bytes.length : 0;
     return true;
 }
 

@@ -25,6 +25,7 @@ struct sample {
     struct buffer bytes;
     struct row row;
     struct cJSON *json;
+    size_t cost; /* of the latest */
 };
 
 static struct sample *sample_new(void)
@@ -62,7 +63,7 @@ static struct cJSON *make(struct sample *sample)
     assert_true(row_decode(buffer_span(&sample->bytes), &sample->row, &error));
     sample->event.row = &sample->row;
     sample->json = json_object();
-    api_event_add(sample->json, &sample->event);
+    sample->cost = api_event_add(sample->json, &sample->event);
     return sample->json;
 }
 
@@ -290,6 +291,81 @@ static void long_values_are_cut(void **state)
     (void)state;
 }
 
+/* A record of many megabytes may be headers alone, of a few bytes each: what is shown of them is bounded in number and in bytes. */
+static void many_headers_are_cut(void **state)
+{
+    size_t count = 100 * API_EVENT_HEADERS_MOST;
+    struct record_header *many = memory_new(count, sizeof(*many));
+    for (size_t i = 0; i < count; i++) {
+        many[i] = (struct record_header){span_of_text("h"), span_of_text("v")};
+    }
+    struct sample *sample = sample_new();
+    sample->record.headers = many;
+    sample->record.header_count = API_EVENT_HEADERS_MOST;
+    struct cJSON *json = make(sample);
+    assert_int_equal(cJSON_GetArraySize(member(json, "headers")), API_EVENT_HEADERS_MOST);
+    assert_none(json, "cut");
+    sample->record.header_count = count;
+    json = make(sample);
+    assert_int_equal(cJSON_GetArraySize(member(json, "headers")), API_EVENT_HEADERS_MOST);
+    assert_true(cJSON_IsTrue(member(json, "cut")));
+    free(many);
+    sample_free(sample);
+    (void)state;
+}
+
+static void long_headers_are_cut(void **state)
+{
+    struct sample *sample = sample_new();
+    uint8_t *bytes = memory_new(API_EVENT_HEADERS_BYTES_MOST + 1, 1);
+    memset(bytes, 'x', API_EVENT_HEADERS_BYTES_MOST + 1);
+    struct span whole = {bytes, API_EVENT_VALUE_MOST};
+    struct span longer = {bytes, API_EVENT_VALUE_MOST + 1};
+    struct span longest = {bytes, API_EVENT_HEADERS_BYTES_MOST + 1};
+    sample->headers[0] = (struct record_header){span_of_text("a"), longer};
+    sample->headers[1] = (struct record_header){span_of_text("b"), whole};
+    sample->headers[2] = (struct record_header){span_of_text("c"), whole}; /* together with the one before too much */
+    sample->headers[3] = (struct record_header){span_of_text("d"), span_of_text("1")};
+    sample->record.header_count = 4;
+    struct cJSON *json = make(sample);
+    const struct cJSON *headers = member(json, "headers");
+    assert_int_equal(cJSON_GetArraySize(headers), 4);
+    assert_text(cJSON_GetArrayItem(headers, 0), "value", NULL);
+    assert_int_equal(strlen(member(cJSON_GetArrayItem(headers, 1), "value")->valuestring), API_EVENT_VALUE_MOST);
+    assert_text(cJSON_GetArrayItem(headers, 2), "value", NULL);
+    assert_text(cJSON_GetArrayItem(headers, 3), "value", "1");
+    assert_true(cJSON_IsTrue(member(json, "cut")));
+    sample->headers[1] = (struct record_header){longest, span_of_text("1")}; /* a name that is too long ends the list: half of it is no name */
+    json = make(sample);
+    assert_int_equal(cJSON_GetArraySize(member(json, "headers")), 1);
+    assert_true(cJSON_IsTrue(member(json, "cut")));
+    free(bytes);
+    sample_free(sample);
+    (void)state;
+}
+
+/* What a page is charged with: the bytes that are shown, not those that are there. */
+static void cost_of_what_is_shown(void **state)
+{
+    struct sample *sample = sample_new();
+    uint8_t *bytes = memory_new(API_EVENT_VALUE_MOST + 1, 1);
+    (void)make(sample);
+    assert_int_equal(sample->cost, 6);
+    sample->headers[0] = (struct record_header){span_of_text("ab"), span_of_text("c")};
+    sample->record.header_count = 1;
+    (void)make(sample);
+    assert_int_equal(sample->cost, 9 + API_EVENT_HEADER_COST);
+    sample->record.value = sample->decoded.value = (struct span){bytes, API_EVENT_VALUE_MOST + 1};
+    (void)make(sample);
+    assert_int_equal(sample->cost, 4 + API_EVENT_HEADER_COST);
+    sample->event.payloads = CONFIG_PAYLOADS_MASKED;
+    (void)make(sample);
+    assert_int_equal(sample->cost, 0);
+    free(bytes);
+    sample_free(sample);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +376,9 @@ int main(void)
         cmocka_unit_test(headers),
         cmocka_unit_test(payloads_are_kept_back),
         cmocka_unit_test(long_values_are_cut),
+        cmocka_unit_test(many_headers_are_cut),
+        cmocka_unit_test(long_headers_are_cut),
+        cmocka_unit_test(cost_of_what_is_shown),
     };
     return cmocka_run_group_tests_name("api_event", tests, NULL, NULL);
 }
