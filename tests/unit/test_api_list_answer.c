@@ -17,6 +17,7 @@
 #include "ops/api.h"
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
+#include "ops/api_event.h"
 #include "support/list_scene.h"
 
 #define NOW LIST_SCENE_NOW
@@ -334,6 +335,60 @@ static void test_payloads(void **state)
     assert_string_equal(text_of(item, "payloads"), "masked");
 }
 
+/* As in the scene, but with headers of two bytes. */
+static void give_headers(struct list_scene_row *row, size_t count)
+{
+    struct buffer bytes = buffer_new(1 << 20);
+    struct error error = {0};
+    struct record_header *headers = memory_new(count, sizeof(*headers));
+    for (size_t i = 0; i < count; i++) {
+        headers[i] = (struct record_header){span_of_text("h"), span_of_text("v")};
+    }
+    struct record record = {.value = span_of_text("value"), .offset = row->offset, .timestamp_ms = -1, .headers = headers, .header_count = count};
+    struct decoded decoded = {.due_ms = row->due_ms,
+                              .target = span_of_text(row->target),
+                              .partition = -1,
+                              .value = record.value,
+                              .root = -1,
+                              .root_timestamp_ms = -1,
+                              .expires_ms = -1,
+                              .recurrence = {.until_ms = -1}};
+    assert_true(row_encode(&bytes, &record, &decoded, &error));
+    free(row->bytes);
+    row->bytes = bytes.data;
+    row->length = bytes.length;
+    free(headers);
+}
+
+/* Rows are small, and what is shown of them is not: a page ends before all of them, and the next one goes on there. */
+static void test_heavy_pages(void **state)
+{
+    struct scene *scene = *state;
+    char query[API_LIST_PLACE_TOPIC_MAX + 400] = "limit=1000&payload=true";
+    int shown = 0;
+    int pages = 0;
+    for (int i = 0; i < 100; i++) {
+        (void)list_scene_add(scene->list, 0, NOW + i);
+    }
+    list_scene_write(scene->list);
+    for (int i = 0; i < 100; i++) {
+        give_headers(&scene->list->rows[i], API_EVENT_HEADERS_MOST);
+        list_scene_write_again(scene->list, &scene->list->rows[i]);
+    }
+    gain(scene, 1);
+    assert_int_equal(cJSON_GetArraySize(items_of(ask(scene, false, "limit=1000"))), 100);
+    for (const char *next = ""; next != NULL; pages++) {
+        const struct cJSON *answer = ask(scene, false, query);
+        assert_int_equal(scene->status, 200);
+        assert_int_equal(offset_of(cJSON_GetArrayItem(items_of(answer), 0)), shown);
+        shown += cJSON_GetArraySize(items_of(answer));
+        next = text_of(answer, "next_cursor");
+        (void)snprintf(query, sizeof(query), "limit=1000&payload=true&cursor=%s", next != NULL ? next : "");
+    }
+    assert_int_equal(shown, 100);
+    assert_int_equal(pages, 2);
+}
+
 static void test_bad_parameters(void **state)
 {
     struct scene *scene = *state;
@@ -373,6 +428,7 @@ int main(void)
         SCENE(test_pages),
         SCENE(test_elsewhere),
         SCENE(test_payloads),
+        SCENE(test_heavy_pages),
         SCENE(test_bad_parameters),
         SCENE(test_no_owner),
     };
