@@ -200,7 +200,7 @@ struct core_forecast {
     size_t bins;
     uint32_t walk_max;    /* entries of one wheel that are looked at one by one: where there are more they are counted by the slot, which may include some that were cancelled (then
                              estimated) */
-    double *counts;       /* of `bins`; whole numbers where nothing is estimated. Never below 0 */
+    double *counts;       /* of `bins`; whole numbers where nothing is estimated. Never below 0, as the three below */
     bool *estimated;      /* of `bins` */
     double before;        /* due before from_ms */
     double later;         /* due after the last bin */

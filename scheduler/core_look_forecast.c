@@ -196,10 +196,18 @@ static void cut_off_done(struct part *part, struct frontier_pair pair, const str
     }
 }
 
-static struct part part_of(const struct slot *slot, const struct queue *queue, const struct bucket_stats *stats)
+/* Between which times a bucket's rows are due. What holds paused ones, which stand at the end of all time, holds nothing else but by a rare chance. */
+static struct part whole_of(const struct slot *slot, const struct bucket_stats *stats)
 {
     int64_t last_ms = bucket_last_ms(stats->id);
-    struct part part = {bucket_start_ms(stats->id), stats->greatest.due_ms < last_ms ? stats->greatest.due_ms : last_ms, 1, stats->least_offset < slot->low_committed};
+    int64_t first_ms = bucket_start_ms(stats->id);
+    last_ms = stats->greatest.due_ms < last_ms ? stats->greatest.due_ms : last_ms;
+    return (struct part){last_ms >= RECURRENCE_LAST_MS ? last_ms : first_ms, last_ms, 1, stats->least_offset < slot->low_committed};
+}
+
+static struct part part_of(const struct slot *slot, const struct queue *queue, const struct bucket_stats *stats)
+{
+    struct part part = whole_of(slot, stats);
     if (catch_up_is_over(queue, stats->id)) { /* on both sides of the boundary: nothing of it is loaded before it is split */
         part.estimated = part.estimated || stats->least_offset < catch_up_queue(slot, queue->lane, part.first_ms)->frontier.live.cut;
         return part;
@@ -298,6 +306,12 @@ static void add_queue(struct look *look, const struct queue *queue)
     }
 }
 
+/* What was taken off may have been counted elsewhere. */
+static void keep_above(double *amount)
+{
+    *amount = *amount < 0 ? 0 : *amount;
+}
+
 void core_look_forecast(const struct core *core, slot_index index, const bool *lanes, struct core_forecast *forecast)
 {
     assert(index < core->slot_count && core->slots[index] != NULL && forecast->bin_ms > 0 && forecast->from_ms >= 0);
@@ -318,6 +332,9 @@ void core_look_forecast(const struct core *core, slot_index index, const bool *l
     }
     for (size_t i = 0; i < forecast->bins; i++) {
         forecast->estimated[i] = forecast->estimated[i] || forecast->counts[i] < 0;
-        forecast->counts[i] = forecast->counts[i] < 0 ? 0 : forecast->counts[i];
+        keep_above(&forecast->counts[i]);
     }
+    keep_above(&forecast->before);
+    keep_above(&forecast->later);
+    keep_above(&forecast->paused);
 }

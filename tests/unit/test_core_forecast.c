@@ -122,6 +122,25 @@ static void test_from_buckets(void **state)
     assert_true(seen.before == 1);
 }
 
+/* What a person paused stands in the checkpoint, too, in the last bucket of all: it is no more "later" than before it was written. */
+static void test_paused_in_the_checkpoint(void **state)
+{
+    struct core_case *test = *state;
+    begin(test, 1);
+    for (int64_t i = 0; i < 3; i++) {
+        core_case_event(test, i, RECURRENCE_LAST_MS - CORE_CASE_WALL, 0, CORE_CASE_ID((uint64_t)i + 1));
+    }
+    core_case_record(test, 3, 30 * HOUR, 0);
+    core_case_step(test);
+    settle(test);
+    struct seen seen = look(test, HOUR);
+    assert_true(seen.paused == 3 && seen.later == 1);
+    core_case_cancel(test, 4, CORE_CASE_ID(2));
+    core_case_step(test);
+    seen = look(test, HOUR);
+    assert_true(seen.paused == 2 && seen.later == 1 && seen.before == 0);
+}
+
 /* A bucket on both sides of a bin's end is spread evenly up to its greatest key, and both bins say so; the sum stays. */
 static void test_a_bucket_on_both_sides(void **state)
 {
@@ -224,6 +243,7 @@ int main(void)
         CORE_CASE_TEST(test_read_and_not_written),
         CORE_CASE_TEST(test_the_first_bin_ends_with_its_minute),
         CORE_CASE_TEST(test_from_buckets),
+        CORE_CASE_TEST(test_paused_in_the_checkpoint),
         CORE_CASE_TEST(test_a_bucket_on_both_sides),
         CORE_CASE_TEST(test_what_is_cancelled_does_not_count),
         CORE_CASE_TEST(test_what_is_delivered_does_not_count),
