@@ -198,8 +198,8 @@ struct core_forecast {
     int64_t from_ms;      /* >= 0 */
     int64_t bin_ms;       /* 1 or more */
     size_t bins;
-    uint32_t walk_max;    /* entries of one wheel that are looked at one by one: where there are more they are counted by the slot, which may include some that were cancelled (then
-                             estimated) */
+    uint32_t walk_max;    /* entries in memory that may still be looked at one by one, of all slots together: it is used up. Where it is not enough they are counted by the
+                             slot, which may include some that were cancelled (then estimated) */
     double *counts;       /* of `bins`; whole numbers where nothing is estimated. Never below 0, as the three below */
     bool *estimated;      /* of `bins` */
     double before;        /* due before from_ms */
@@ -207,7 +207,8 @@ struct core_forecast {
     double paused;        /* by a person: due at RECURRENCE_LAST_MS */
 };
 
-/* Of the lanes for which `lanes` (by index, as many as the core has) says so. The slot must be held. O(buckets + entries read and not written + walk_max for each queue). */
+/* Of the lanes for which `lanes` (by index, as many as the core has) says so. The slot must be held. O(buckets + entries read and not written, under way or late + walk_max, and bins for each queue
+ * beyond it). */
 void core_look_forecast(const struct core *core, slot_index index, const bool *lanes, struct core_forecast *forecast);
 
 /* Checks every invariant that can be checked (counts, order, heap, ring, C, bounds); aborts with a message on a violation.

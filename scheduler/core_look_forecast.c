@@ -138,6 +138,7 @@ static void add_wheel(struct look *look, const struct queue *queue)
         count_wheel(look, queue);
         return;
     }
+    look->forecast->walk_max -= wheel_count(&queue->wheel);
     look->queue = queue;
     wheel_each(&queue->wheel, add_entry, look);
 }

@@ -180,6 +180,30 @@ static void test_what_is_cancelled_does_not_count(void **state)
     expect_exactly(&seen, 0, 1, 0);
 }
 
+/* What may be looked at one by one is a bound over all queues, as there may be thousands of them: beyond it the slot counts, and says that it does. */
+static void test_looking_is_bounded_over_all_queues(void **state)
+{
+    struct core_case *test = *state;
+    begin(test, 2);
+    core_case_event(test, 0, 500, 0, A);
+    core_case_record(test, 1, 501, 0);
+    core_case_record(test, 2, 1000, 1);
+    core_case_record(test, 3, 1001, 1);
+    core_case_step(test);
+    settle(test);
+    assert_int_equal(core_case_queue(test, 0).in_memory, 2);
+    assert_int_equal(core_case_queue(test, 1).in_memory, 2);
+    struct seen seen = look_with(test, 0, 1000, 4, true);
+    expect_exactly(&seen, 2, 2, 0);
+    core_case_cancel(test, 4, A);
+    core_case_step(test);
+    seen = look_with(test, 0, 1000, 3, true);
+    expect_exactly(&seen, 1, 2, 0);
+    seen = look_with(test, 0, 1000, 2, true);
+    assert_true(seen.counts[0] == 1 && !seen.estimated[0]);
+    assert_true(seen.counts[1] == 2 && seen.estimated[1]);
+}
+
 /* What went out does not come, though what stands before it is not acknowledged. */
 static void test_what_is_delivered_does_not_count(void **state)
 {
@@ -246,6 +270,7 @@ int main(void)
         CORE_CASE_TEST(test_paused_in_the_checkpoint),
         CORE_CASE_TEST(test_a_bucket_on_both_sides),
         CORE_CASE_TEST(test_what_is_cancelled_does_not_count),
+        CORE_CASE_TEST(test_looking_is_bounded_over_all_queues),
         CORE_CASE_TEST(test_what_is_delivered_does_not_count),
         CORE_CASE_TEST(test_a_bucket_partly_done),
         CORE_CASE_TEST(test_on_both_sides_of_the_boundary),
