@@ -54,14 +54,26 @@ void api_list_buckets_free(struct api_list_buckets *buckets)
     *buckets = (struct api_list_buckets){0};
 }
 
+static bool is_before(const struct api_list_rule *rule, uint32_t place, uint16_t lane_id)
+{
+    return rule->place != place ? rule->place < place : rule->lane_id < lane_id;
+}
+
+/* They stand in this order, as the snapshot has its partitions and their lanes. */
 const struct api_list_rule *api_list_buckets_rule(const struct api_list_buckets *buckets, uint32_t place, uint16_t lane_id)
 {
-    for (size_t i = buckets->rule_count; i-- > 0;) { /* the latest first: buckets come lane by lane */
-        if (buckets->rules[i].place == place && buckets->rules[i].lane_id == lane_id) {
-            return &buckets->rules[i];
+    size_t low = 0;
+    size_t high = buckets->rule_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_before(&buckets->rules[middle], place, lane_id)) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    const struct api_list_rule *rule = low < buckets->rule_count ? &buckets->rules[low] : NULL;
+    return rule != NULL && rule->place == place && rule->lane_id == lane_id ? rule : NULL;
 }
 
 static const struct api_list_rule *add_rule(struct collecting *collecting, uint16_t lane_id)
@@ -102,11 +114,19 @@ static void make_room(struct api_list_buckets *buckets)
     buckets->more = true;
 }
 
+/* Buckets come lane by lane: it is that of the bucket before, or a new one. */
+static const struct api_list_rule *latest_rule(const struct collecting *collecting, uint16_t lane_id)
+{
+    const struct api_list_buckets *buckets = collecting->buckets;
+    const struct api_list_rule *rule = buckets->rule_count == 0 ? NULL : &buckets->rules[buckets->rule_count - 1];
+    return rule != NULL && rule->place == collecting->place && rule->lane_id == lane_id ? rule : NULL;
+}
+
 static void take_bucket(uint16_t lane_id, const struct bucket_stats *stats, void *context)
 {
     struct collecting *collecting = context;
     struct api_list_buckets *buckets = collecting->buckets;
-    const struct api_list_rule *rule = api_list_buckets_rule(buckets, collecting->place, lane_id);
+    const struct api_list_rule *rule = latest_rule(collecting, lane_id);
     rule = rule != NULL || collecting->failed ? rule : add_rule(collecting, lane_id);
     struct api_list_bucket bucket = {.start_ms = bucket_start_ms(stats->id),
                                      .number = stats->id.number,

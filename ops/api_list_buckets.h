@@ -42,7 +42,7 @@ struct api_list_buckets {
     size_t count;
     size_t capacity;
     bool more; /* there are later ones that had no room: collect again when these are through */
-    struct api_list_rule *rules;
+    struct api_list_rule *rules; /* by place, then by lane */
     size_t rule_count;
     size_t rule_capacity;
     uint32_t *partition_ids; /* the store's, by place; 0: the checkpoint has no such partition */
@@ -68,7 +68,7 @@ bool api_list_buckets_collect(struct api_list_buckets *buckets,
                               const struct api_list_bucket *after,
                               struct error *error);
 
-/* What the frontier of the partition says of the lane; borrowed until the next collecting. NULL: not known, or in no list. O(rules). */
+/* What the frontier of the partition says of the lane; borrowed until the next collecting. NULL: not known. O(log rules). */
 const struct api_list_rule *api_list_buckets_rule(const struct api_list_buckets *buckets, uint32_t place, uint16_t lane_id);
 
 #endif
