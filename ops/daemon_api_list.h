@@ -31,7 +31,7 @@ struct daemon_api_list_judged {
 
 struct daemon_api_list_judge {
     struct owner_call call;
-    struct daemon_api_list_judged items[DAEMON_API_LIST_JUDGED_MAX];
+    struct daemon_api_list_judged items[DAEMON_API_LIST_JUDGED_MAX]; /* in the order of their keys, those of one partition and lane; each once */
     size_t count;
 };
 

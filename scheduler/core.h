@@ -187,6 +187,11 @@ bool core_look_offset(const struct core *core, slot_index index, int64_t offset,
  * older one had, and that was cancelled and erased since, counts as pending. Never MOVING. The slot must be held, `lane` exist. O(pairs + log n), O(FIFO) while late ones are in it. */
 enum core_event_state core_look_row(const struct core *core, slot_index index, lane_index lane, struct key key);
 
+/* The same of many of one lane at once: a page of a list. `keys` are in order, each once, CORE_LOOK_ROWS_MAX at most; states[i] becomes that of keys[i]. As cheap as one of them
+ * where late ones are in the FIFO: it is gone through once. */
+#define CORE_LOOK_ROWS_MAX 128
+void core_look_rows(const struct core *core, slot_index index, lane_index lane, const struct key *keys, size_t count, enum core_event_state *states);
+
 /*
  * How many events come due when (core_look_forecast.c): added to what stands in it already, so that slots can be summed up. Bins end at the multiples of bin_ms, so the first
  * may be shorter; they begin at from_ms.

@@ -67,19 +67,69 @@ static bool is_known(const struct slot *slot, int64_t offset)
     return offset >= slot->low_committed && (offset < slot->position || offset < slot->stored_position);
 }
 
-enum core_event_state core_look_row(const struct core *core, slot_index index, lane_index lane, struct key key)
+/* Late ones stand anywhere in the FIFO: then it is gone through once for all the keys, which are in order. */
+static void find_all(const struct queue *queue, const struct key *keys, size_t count, const struct taken **items)
+{
+    for (uint32_t i = 0; i < queue->taken.count; i++) {
+        const struct taken *item = taken_at(&queue->taken, i);
+        size_t low = 0;
+        size_t high = count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (key_compare(keys[middle], item->key) < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if (low < count && key_compare(keys[low], item->key) == 0) {
+            items[low] = item;
+        }
+    }
+}
+
+/* All of one queue. What is beyond the point that was taken is neither under way nor passed. */
+static void look_at(const struct core *core, const struct slot *slot, const struct queue *queue, const struct key *keys, size_t count, enum core_event_state *states)
+{
+    const struct taken *items[CORE_LOOK_ROWS_MAX] = {NULL};
+    bool taken = key_compare(keys[0], queue->taken_point) <= 0;
+    bool many = taken && queue->taken.late > 0;
+    int64_t cut = taken ? queue_cut(slot, queue) : 0;
+    if (many) {
+        find_all(queue, keys, count, items);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct taken *item = many || !taken ? items[i] : find_taken(slot, queue, keys[i]);
+        bool ended = !is_known(slot, keys[i].offset) || cancelled_has(&slot->cancelled, keys[i].offset);
+        states[i] = ended                                        ? CORE_EVENT_ENDED
+                    : item != NULL                               ? state_of(item)
+                    : queue_is_done_below(queue, keys[i], cut) ? CORE_EVENT_ENDED
+                                                                 : CORE_EVENT_PENDING;
+        states[i] = states[i] != CORE_EVENT_ENDED && core->lanes[queue->lane].decides ? CORE_EVENT_UNDECIDED : states[i];
+    }
+}
+
+void core_look_rows(const struct core *core, slot_index index, lane_index lane, const struct key *keys, size_t count, enum core_event_state *states)
 {
     const struct slot *slot = slot_of(core, index);
-    assert(lane < core->lane_count);
-    const struct queue *queue = catch_up_queue(slot, lane, key.due_ms);
-    if (queue == NULL || !is_known(slot, key.offset) || cancelled_has(&slot->cancelled, key.offset)) {
-        return CORE_EVENT_ENDED;
+    assert(lane < core->lane_count && count <= CORE_LOOK_ROWS_MAX);
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        const struct queue *queue = catch_up_queue(slot, lane, keys[from].due_ms);
+        while (to < count && catch_up_queue(slot, lane, keys[to].due_ms) == queue) {
+            assert(to == 0 || key_compare(keys[to - 1], keys[to]) < 0);
+            states[to++] = CORE_EVENT_ENDED; /* of a lane of which nothing was ever here */
+        }
+        if (queue != NULL) {
+            look_at(core, slot, queue, keys + from, to - from, states + from);
+        }
     }
-    const struct taken *item = find_taken(slot, queue, key);
-    enum core_event_state state = item != NULL                         ? state_of(item)
-                                  : queue_is_done(slot, queue, key) ? CORE_EVENT_ENDED
-                                                                      : CORE_EVENT_PENDING;
-    return state != CORE_EVENT_ENDED && core->lanes[lane].decides ? CORE_EVENT_UNDECIDED : state;
+}
+
+enum core_event_state core_look_row(const struct core *core, slot_index index, lane_index lane, struct key key)
+{
+    enum core_event_state state;
+    core_look_rows(core, index, lane, &key, 1, &state);
+    return state;
 }
 
 /* ------------------------------------------------------------------------------------------------------- by its id */

@@ -268,13 +268,24 @@ static int64_t cut_behind(const struct slot *slot, const struct queue *queue, ui
     return queue->spilled_from < cut ? queue->spilled_from : cut;
 }
 
-bool queue_is_done(const struct slot *slot, const struct queue *queue, struct key key)
+int64_t queue_cut(const struct slot *slot, const struct queue *queue)
+{
+    return cut_behind(slot, queue, 0);
+}
+
+bool queue_is_done_below(const struct queue *queue, struct key key, int64_t cut)
 {
     if (frontier_done(&queue->frontier, key.offset, key.due_ms)) {
         return true;
     }
     bool passed = key_compare(key, queue->frontier.live.point) <= 0 && key_compare(queue->loaded, queue->taken_point) >= 0;
-    return passed && key.offset < cut_behind(slot, queue, 0);
+    return passed && key.offset < cut;
+}
+
+bool queue_is_done(const struct slot *slot, const struct queue *queue, struct key key)
+{
+    bool passed = key_compare(key, queue->frontier.live.point) <= 0;
+    return queue_is_done_below(queue, key, passed ? queue_cut(slot, queue) : 0);
 }
 
 void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms)

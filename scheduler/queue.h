@@ -36,6 +36,10 @@ void queue_advance(struct core *core, struct queue *queue, bool done_too);
 /* True when this record, read earlier, is done; also when the cut, which moves with commits, does not say so yet. O(1) unless late ones are in flight. */
 bool queue_is_done(const struct slot *slot, const struct queue *queue, struct key key);
 
+/* The same for many: all that is passed below this cut is done. O(1) unless late ones are in flight, then O(FIFO); and O(pairs). */
+int64_t queue_cut(const struct slot *slot, const struct queue *queue);
+bool queue_is_done_below(const struct queue *queue, struct key key, int64_t cut);
+
 /* Brings the frontier up to date with what was read and what the clock has passed: what is needed before F is committed or asked. O(FIFO)
  * when late ones are in it. */
 void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms);

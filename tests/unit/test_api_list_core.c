@@ -106,8 +106,34 @@ static void check_row(struct chance *chance, const struct core_case_row *row)
     }
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return key_compare(*(const struct key *)a, *(const struct key *)b);
+}
+
+/* Many at once are judged as each alone. */
+static void check_together(const struct chance *chance, lane_index lane)
+{
+    struct key keys[CORE_LOOK_ROWS_MAX];
+    enum core_event_state states[CORE_LOOK_ROWS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < chance->test->row_count && count < CORE_LOOK_ROWS_MAX; i++) {
+        const struct core_case_row *row = &chance->test->rows[i];
+        keys[count] = (struct key){row->due_ms, row->offset};
+        count += row->bucket.lane == lane;
+    }
+    qsort(keys, count, sizeof(keys[0]), by_key);
+    core_look_rows(chance->test->core, 0, lane, keys, count, states);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(states[i], core_look_row(chance->test->core, 0, lane, keys[i]));
+    }
+}
+
 static void check(struct chance *chance)
 {
+    for (lane_index lane = 0; lane < LANES; lane++) {
+        check_together(chance, lane);
+    }
     for (size_t i = 0; i < chance->test->row_count; i++) {
         check_row(chance, &chance->test->rows[i]);
     }
