@@ -135,18 +135,20 @@ static bool add_header(struct cJSON *headers, const struct record_header *header
     return true;
 }
 
-/* All of them are walked, as those that do not go out may be many, and take no room. */
+/* Those that do not go out take no room, but time. */
 static void add_headers(struct cJSON *object, const struct api_event *event, struct shown *shown)
 {
     struct cJSON *headers = json_add_array(object, "headers");
     struct span rest = event->row->headers;
     struct record_header header;
+    size_t walked = 0;
     size_t count = 0;
     size_t left = API_EVENT_HEADERS_BYTES_MOST;
     bool damaged = false;
     bool room = true;
     while (room && row_next_header(&rest, &header, &damaged)) {
-        if (goes_out(event, header.name)) {
+        room = walked++ < API_EVENT_HEADERS_WALKED;
+        if (room && goes_out(event, header.name)) {
             room = count++ < API_EVENT_HEADERS_MOST && add_header(headers, &header, &left, shown);
         }
     }

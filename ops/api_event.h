@@ -14,6 +14,7 @@
 /* Headers that are shown, and bytes of their names and values together. A value beyond that is null, at a name beyond it the list ends; "cut": true. */
 #define API_EVENT_HEADERS_MOST 1000
 #define API_EVENT_HEADERS_BYTES_MOST (API_EVENT_VALUE_MOST + ((size_t)64 << 10))
+#define API_EVENT_HEADERS_WALKED 10000 /* those that do not go out included: beyond, "cut" */
 #define API_EVENT_HEADER_COST 256 /* bytes of memory that one takes beside its own */
 
 struct cJSON;
@@ -36,7 +37,7 @@ struct api_event {
 const char *api_event_state(const struct api_event *event);
 
 /* Adds its members to an object. What is paused or undecided has no due time: null; the former one's own is resume_due. What waits because its letter could not be
- * kept has retry_at. Headers that do not read back end the list of headers ("cut"). O(length of what is shown + headers that are there). Returns what it shows of the
+ * kept has retry_at. Headers that do not read back end the list of headers ("cut"). O(length of what is shown + API_EVENT_HEADERS_WALKED). Returns what it shows of the
  * payload, in bytes, with API_EVENT_HEADER_COST for each header: whoever shows many stops somewhere. */
 size_t api_event_add(struct cJSON *object, const struct api_event *event);
 

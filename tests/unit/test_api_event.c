@@ -314,6 +314,28 @@ static void many_headers_are_cut(void **state)
     (void)state;
 }
 
+/* Nor are any number of those that are not shown walked over for one that is. */
+static void walking_headers_is_bounded(void **state)
+{
+    size_t count = API_EVENT_HEADERS_WALKED + 1;
+    struct record_header *many = memory_new(count, sizeof(*many));
+    for (size_t i = 0; i < count; i++) {
+        many[i] = (struct record_header){span_of_text("tarry-due"), span_of_text("1")};
+    }
+    struct sample *sample = sample_new();
+    sample->record.headers = many;
+    sample->record.header_count = count;
+    for (size_t at = count - 2; at < count; at++) {
+        many[at].name = span_of_text("shown");
+        struct cJSON *json = make(sample);
+        assert_int_equal(cJSON_GetArraySize(member(json, "headers")), 1);
+        assert_true(cJSON_IsTrue(member(json, "cut"))); /* the one behind it */
+    }
+    free(many);
+    sample_free(sample);
+    (void)state;
+}
+
 static void long_headers_are_cut(void **state)
 {
     struct sample *sample = sample_new();
@@ -377,6 +399,7 @@ int main(void)
         cmocka_unit_test(payloads_are_kept_back),
         cmocka_unit_test(long_values_are_cut),
         cmocka_unit_test(many_headers_are_cut),
+        cmocka_unit_test(walking_headers_is_bounded),
         cmocka_unit_test(long_headers_are_cut),
         cmocka_unit_test(cost_of_what_is_shown),
     };
