@@ -57,9 +57,13 @@ struct round {
     size_t question_count;
 };
 
-static bool answer_unavailable(const struct list *list, const struct error *error)
+static bool answer_error(const struct list *list, const struct error *error)
 {
     bool stopping = api_stopping(list->api);
+    if (error->code == ERROR_CORRUPT || error->code == ERROR_TOO_NEW) {
+        api_answer_problem(list->request, 500, "unreadable", "Internal Server Error", "Something stored does not read back: %s", error->text);
+        return false;
+    }
     api_answer_problem(list->request, 503, stopping ? "stopping" : "unavailable", "Service Unavailable", "%s",
                        stopping ? "The scheduler is stopping." : error->text);
     list->request->allow_retry_s = "1";
@@ -86,7 +90,7 @@ static bool ask_places(struct list *list, struct error *error)
 {
     struct daemon_api_list_open *question = daemon_api_list_open_new();
     if (!api_ask(list->api, question, daemon_api_list_open_free, list->request->deadline, error)) {
-        return answer_unavailable(list, error);
+        return answer_error(list, error);
     }
     list->places = question->places;
     list->place_count = question->count;
@@ -118,7 +122,7 @@ static bool ask_states(struct list *list, struct round *round, struct error *err
     for (size_t i = 0; i < round->question_count; i++) {
         if (!api_ask(list->api, round->questions[i], daemon_api_list_judge_free, list->request->deadline, error)) {
             round->questions[i] = NULL; /* whoever has it last frees it */
-            return answer_unavailable(list, error);
+            return answer_error(list, error);
         }
     }
     return true;
@@ -225,12 +229,12 @@ static bool show_round(struct list *list, struct round *round, enum api_list_wal
         return false;
     }
     if (!api_list_walk_renew(&list->walk, error)) {
-        return answer_unavailable(list, error);
+        return answer_error(list, error);
     }
     size_t index = 0;
     for (; index < round->page.count && list->shown < list->query.limit && list->bytes < PAGE_BYTES_MOST; index++) {
         if (!show_item(list, round, index, error)) {
-            return answer_unavailable(list, error);
+            return answer_error(list, error);
         }
     }
     conclude(list, round, index, result);
@@ -261,7 +265,7 @@ static bool make_round(struct list *list, struct error *error)
         break;
     case API_LIST_WALK_STOPPED:
     case API_LIST_WALK_FAILED:
-        done = answer_unavailable(list, error);
+        done = answer_error(list, error);
         break;
     }
     free_round(&round);
@@ -282,7 +286,7 @@ static bool open_walk(struct list *list, struct error *error)
                                             .slice_rows = API_LIST_WALK_SLICE_ROWS,
                                             .stopping = is_stopping,
                                             .context = list->api};
-    return api_list_walk_open(&list->walk, &options, error) || answer_unavailable(list, error);
+    return api_list_walk_open(&list->walk, &options, error) || answer_error(list, error);
 }
 
 static bool fill(struct list *list)

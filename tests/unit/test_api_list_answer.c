@@ -389,6 +389,20 @@ static void test_heavy_pages(void **state)
     assert_int_equal(pages, 2);
 }
 
+/* A row that does not read back will not do so in a second either. */
+static void test_damaged_row(void **state)
+{
+    struct scene *scene = *state;
+    struct list_scene_row *row = list_scene_add(scene->list, 0, NOW);
+    list_scene_write(scene->list);
+    row->bytes[0] = 0; /* no version of a row */
+    list_scene_write_again(scene->list, row);
+    gain(scene, 1);
+    const struct cJSON *answer = ask(scene, false, "");
+    assert_int_equal(scene->status, 500);
+    assert_string_equal(text_of(answer, "code"), "unreadable");
+}
+
 static void test_bad_parameters(void **state)
 {
     struct scene *scene = *state;
@@ -429,6 +443,7 @@ int main(void)
         SCENE(test_elsewhere),
         SCENE(test_payloads),
         SCENE(test_heavy_pages),
+        SCENE(test_damaged_row),
         SCENE(test_bad_parameters),
         SCENE(test_no_owner),
     };
