@@ -19,6 +19,7 @@
 #define OVERDUE 40
 #define LANES 3
 #define TURNS 400
+#define BINS 20
 
 enum fate { WAITING, OUT, ENDED, MET /* by a control, while its delivery was under way: it goes out or ends, and that is soon */ };
 
@@ -129,8 +130,26 @@ static void check_together(const struct chance *chance, lane_index lane)
     }
 }
 
+/* A forecast of the same moment is never below 0, and knows of no more than was read. */
+static void check_forecast(const struct chance *chance)
+{
+    double counts[BINS] = {0};
+    bool estimated[BINS] = {false};
+    const bool lanes[LANES] = {true, true, true};
+    struct core_forecast forecast = {.from_ms = CORE_CASE_WALL + chance->test->wall_ms, .bin_ms = 5000, .bins = BINS, .walk_max = 10, .counts = counts, .estimated = estimated};
+    core_look_forecast(chance->test->core, 0, lanes, &forecast);
+    double sum = forecast.before + forecast.later + forecast.paused;
+    assert_true(forecast.before >= 0 && forecast.later >= 0 && forecast.paused >= 0);
+    for (size_t i = 0; i < BINS; i++) {
+        assert_true(counts[i] >= 0);
+        sum += counts[i];
+    }
+    assert_true(sum < (double)chance->read + 0.001);
+}
+
 static void check(struct chance *chance)
 {
+    check_forecast(chance);
     for (lane_index lane = 0; lane < LANES; lane++) {
         check_together(chance, lane);
     }
