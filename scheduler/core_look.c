@@ -100,11 +100,10 @@ static void look_at(const struct core *core, const struct slot *slot, const stru
     }
     for (size_t i = 0; i < count; i++) {
         const struct taken *item = many || !taken ? items[i] : find_taken(slot, queue, keys[i]);
-        bool ended = !is_known(slot, keys[i].offset) || cancelled_has(&slot->cancelled, keys[i].offset);
-        states[i] = ended                                        ? CORE_EVENT_ENDED
-                    : item != NULL                               ? state_of(item)
-                    : queue_is_done_below(queue, keys[i], cut) ? CORE_EVENT_ENDED
-                                                                 : CORE_EVENT_PENDING;
+        bool forgotten = !is_known(slot, keys[i].offset) || cancelled_has(&slot->cancelled, keys[i].offset);
+        bool done = item == NULL && queue_is_done_below(queue, keys[i], cut);
+        states[i] = item != NULL ? state_of(item) : CORE_EVENT_PENDING;
+        states[i] = forgotten || done ? CORE_EVENT_ENDED : states[i];
         states[i] = states[i] != CORE_EVENT_ENDED && core->lanes[queue->lane].decides ? CORE_EVENT_UNDECIDED : states[i];
     }
 }
