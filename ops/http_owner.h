@@ -35,8 +35,10 @@ struct http_owner_view {
     void *context;
 };
 
-/* Runs every call that waits, and returns how many. Never blocks. Call it each turn, or when mailbox_fd is
- * readable. */
+#define HTTP_OWNER_SERVE_MOST 64 /* calls of one turn */
+#define HTTP_OWNER_SERVE_MS 10   /* and after so long none is begun; one is in any case */
+
+/* Runs calls that wait, in their order, within these bounds, and returns how many. What is left keeps mailbox_fd readable: call it each turn, or when that is so. Never blocks. */
 size_t http_owner_serve(struct mailbox *mailbox, const struct http_owner_view *view);
 
 /* The `run` of a request: its route's `owner`. */

@@ -1,4 +1,5 @@
 /* The pure parts of the HTTP server: addresses, token, Host, routes, which client has to go. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +18,7 @@
 #include "ops/http_clients.h"
 #include "ops/http_guard.h"
 #include "ops/http_listen.h"
+#include "ops/http_owner.h"
 #include "ops/http_problem.h"
 #include "base/random.h"
 #include "ops/http_admit.h"
@@ -327,6 +330,72 @@ static void test_clients_make_room(void **state)
     free(clients);
 }
 
+/* ------------------------------------------------------------------------------------------------- the owner's turn */
+
+#define INSISTENT 1000
+
+struct insistent {
+    struct owner_call call;
+    struct mailbox *mailbox;
+    struct mailbox_ticket *tickets[INSISTENT];
+    size_t asked;
+};
+
+static void nothing(void *payload)
+{
+    (void)payload;
+}
+
+/* As a client that asks again while the owner still answers. */
+static void ask_again(struct owner_call *call, const struct http_owner_view *view)
+{
+    struct insistent *insistent = (struct insistent *)call;
+    struct error error;
+    (void)view;
+    if (insistent->asked < INSISTENT) {
+        insistent->tickets[insistent->asked++] = mailbox_post(insistent->mailbox, insistent, nothing, false, &error);
+    }
+}
+
+static void ask_slowly(struct owner_call *call, const struct http_owner_view *view)
+{
+    struct timespec pause = {0, (HTTP_OWNER_SERVE_MS + 1) * 1000000L};
+    (void)call;
+    (void)view;
+    (void)nanosleep(&pause, NULL);
+}
+
+static void test_owner_turn_ends(void **state)
+{
+    (void)state;
+    struct error error;
+    const struct http_owner_view view = {.metrics = NULL};
+    struct mailbox *mailbox = mailbox_new(4, &error);
+    struct mailbox_ticket *tickets[3];
+    struct insistent insistent = {.call = {ask_again}, .mailbox = mailbox};
+    struct owner_call slow = {ask_slowly};
+    ask_again(&insistent.call, &view);
+    assert_in_range(http_owner_serve(mailbox, &view), 1, HTTP_OWNER_SERVE_MOST);
+    while (http_owner_serve(mailbox, &view) > 0) {
+    }
+    assert_int_equal(insistent.asked, INSISTENT);
+    for (size_t i = 0; i < INSISTENT; i++) {
+        mailbox_drop(insistent.tickets[i]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        tickets[i] = mailbox_post(mailbox, &slow, nothing, false, &error);
+        assert_non_null(tickets[i]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(http_owner_serve(mailbox, &view), 1);
+        struct pollfd poll_fd = {mailbox_fd(mailbox), POLLIN, 0};
+        assert_int_equal(poll(&poll_fd, 1, 0), i < 2 ? 1 : 0); /* what is left is known of */
+        assert_int_equal(mailbox_state(tickets[i]), MAILBOX_ANSWERED);
+        mailbox_drop(tickets[i]);
+    }
+    mailbox_free(mailbox);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_encoded_bytes), cmocka_unit_test(test_any_target),
         cmocka_unit_test(test_routes),       cmocka_unit_test(test_problems),
         cmocka_unit_test(test_clients_late), cmocka_unit_test(test_clients_make_room),
+        cmocka_unit_test(test_owner_turn_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
