@@ -1,6 +1,7 @@
 /* See http_stream.h. */
 #include "ops/http_stream.h"
 
+#include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct http_stream {
     struct http_streams *streams;
     struct http_stream *next;
     struct MHD_Connection *connection;
+    int fd; /* the connection's; -1: not known */
     struct event_feed_reader *reader;
     struct buffer held; /* read from the feed */
     size_t sent;        /* of it */
@@ -90,12 +92,13 @@ static void on_free(void *context)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-static struct http_stream *new_stream(struct http_streams *streams, struct MHD_Connection *connection, struct event_feed_reader *reader)
+static struct http_stream *new_stream(struct http_streams *streams, struct MHD_Connection *connection, int fd, struct event_feed_reader *reader)
 {
     struct http_stream *stream = memory_new(1, sizeof(*stream));
     *stream = (struct http_stream){.streams = streams,
                                    .next = streams->first,
                                    .connection = connection,
+                                   .fd = fd,
                                    .reader = reader,
                                    .held = buffer_new(HELD_MOST),
                                    .last = clock_mono()};
@@ -129,7 +132,7 @@ bool http_stream_open(struct http_streams *streams,
         return false;
     }
     bound_buffers(fd);
-    struct http_stream *stream = new_stream(streams, connection, reader);
+    struct http_stream *stream = new_stream(streams, connection, fd, reader);
     struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, on_read, stream, on_free);
     if (response == NULL) {
         on_free(stream);
@@ -141,9 +144,18 @@ bool http_stream_open(struct http_streams *streams,
 
 /* ------------------------------------------------------------------------------------------------- going on */
 
+/* The library does not look at a connection that sleeps, and two comments would be sent to nobody before it noticed. */
+static bool has_left(const struct http_stream *stream)
+{
+    char byte;
+    ssize_t count = stream->fd < 0 ? 1 : recv(stream->fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 void http_stream_wake(struct http_streams *streams, struct mono_ms now, bool all)
 {
     for (struct http_stream *stream = streams->first; stream != NULL; stream = stream->next) {
+        stream->over = stream->over || (stream->asleep && has_left(stream));
         bool due = all || stream->over || streams->over || now.ms - stream->last.ms >= streams->quiet_ms;
         if (stream->asleep && due) {
             stream->asleep = false;

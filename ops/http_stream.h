@@ -36,7 +36,7 @@ bool http_stream_open(struct http_streams *streams,
                       const char *last_id,
                       struct error *error);
 
-/* Lets those go on that have been quiet for long enough; with `all`, every one. */
+/* Lets those go on that have been quiet for long enough, and ends those whose readers have closed their side; with `all`, every one goes on. Call it some times a second. */
 void http_stream_wake(struct http_streams *streams, struct mono_ms now, bool all);
 
 /* Those that are open end, once what they hold is sent. */

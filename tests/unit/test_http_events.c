@@ -38,6 +38,8 @@ static int open_plain(void **state)
     return 0;
 }
 
+#define READ "GET /api/v1/events HTTP/1.1\r\n" LOCAL "\r\n"
+
 static int close_scene(void **state)
 {
     http_scene_close(*state);
@@ -156,6 +158,26 @@ static void test_too_many(void **state)
     for (size_t i = 0; i < EVENT_FEED_READERS_MAX; i++) {
         wait_for(readers[i], "{\"n\":1}");
         close_reader(readers[i]);
+    }
+}
+
+/* Who has left, with nothing to be told meanwhile, takes nobody's place. */
+static void test_gone(void **state)
+{
+    struct http_scene *scene = *state;
+    for (size_t i = 0; i < EVENT_FEED_READERS_MAX; i++) {
+        struct reader *reader = open_reader(scene, "", "");
+        close_reader(reader);
+    }
+    for (int64_t end_ms = clock_mono().ms + 10000;;) { /* less than it takes to be found out by comments */
+        struct reader reader = {.fd = http_client_connect(scene->port)};
+        assert_true(reader.fd >= 0 && http_client_send(reader.fd, READ, strlen(READ)));
+        assert_true(receive(&reader));
+        assert_int_equal(close(reader.fd), 0);
+        if (http_client_status(reader.text) == 200) {
+            break;
+        }
+        assert_true(clock_mono().ms < end_ms);
     }
 }
 
@@ -308,7 +330,7 @@ static void test_stop_of_a_quiet_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SCENE(test_events),      WITH_SCENE(test_refusals),         WITH_SCENE(test_too_many),          WITH_SCENE(test_coming_back), WITH_SCENE(test_slow_reader),
+        WITH_SCENE(test_events),      WITH_SCENE(test_refusals),         WITH_SCENE(test_too_many), WITH_SCENE(test_gone),          WITH_SCENE(test_coming_back), WITH_SCENE(test_slow_reader),
         cmocka_unit_test(test_still_here), cmocka_unit_test(test_token_read_anew), WITH_SCENE(test_stop), WITH_SCENE(test_stop_of_a_quiet_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
