@@ -56,7 +56,7 @@ static bool is_too_long(const char *content_length)
 
 static bool is_allowed(const struct http_admit_rules *rules, bool local, const struct http_admit_head *head, const char *path, struct http_admit *admit, struct span *parameter)
 {
-    if (head->lengths > 1) {
+    if (head->lengths > 1 || head->unclear) {
         admit->problem = HTTP_PROBLEM_BAD_FRAMING; /* a proxy may take it for two requests where we see one */
         return false;
     }

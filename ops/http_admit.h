@@ -26,6 +26,7 @@ struct http_admit_head {
     const char *idempotency_key;
     unsigned lengths; /* how often it is said how long the body is, by Content-Length and Transfer-Encoding: 0, there is none; more than once is never right */
     unsigned hosts;   /* headers Host */
+    bool unclear;     /* a header's name has a blank, or the encoding of the body is not `chunked`: where the body ends is not known */
 };
 
 /* Who may come in. */

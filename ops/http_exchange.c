@@ -205,13 +205,26 @@ static enum MHD_Result finish(struct http_exchange_server *server, struct http_e
 
 /* ------------------------------------------------------------------------------------------------- libmicrohttpd's calls */
 
+/* A name with a blank before its colon is not taken for that name here, but elsewhere it may be. */
+static bool is_clear_name(const char *name)
+{
+    return name[0] != '\0' && strpbrk(name, " \t") == NULL;
+}
+
+/* Any other encoding than this would leave the end of the body to be guessed. */
+static bool is_clear_encoding(const char *value)
+{
+    return value != NULL && strcasecmp(value, "chunked") == 0;
+}
+
 /* An MHD_KeyValueIterator. */
 static enum MHD_Result on_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     struct http_admit_head *head = context;
+    bool encoding = strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
     (void)kind;
-    (void)value;
-    head->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 || strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    head->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 || encoding;
+    head->unclear = head->unclear || !is_clear_name(name) || (encoding && !is_clear_encoding(value));
     head->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
     return MHD_YES;
 }

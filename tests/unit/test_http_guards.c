@@ -386,6 +386,25 @@ static void test_smuggling(void **state)
     assert_int_equal(written, before);
 }
 
+/* What we took for a request of its own would be the body of another to a proxy: an answer, and no more of this connection. */
+static void test_unclear_length(void **state)
+{
+    const struct http_scene *scene = *state;
+    static const char *const unclear[] = {"Content-Length : 40\r\n",          "Content-Length\t: 40\r\n",           "Transfer-Encoding : chunked\r\n",
+                                          "Transfer-Encoding: xchunked\r\n",  "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
+                                          "Transfer-Encoding: chunked,\r\n", "X Content-Length: 40\r\n"};
+    static const char *const methods[] = {"GET /api/v1/things/a", "POST /api/v1/things", "DELETE /api/v1/things/a"};
+    int before = written;
+    for (size_t i = 0; i < sizeof(unclear) / sizeof(unclear[0]) * 3; i++) {
+        char request[512];
+        (void)snprintf(request, sizeof(request), "%s HTTP/1.1\r\n" JSON "%s\r\nPOST /api/v1/things HTTP/1.1\r\n" JSON "Content-Length: 0\r\n\r\n", methods[i % 3], unclear[i / 3]);
+        char *answer = http_client_exchange(scene->port, request);
+        assert_true(answer == NULL || strstr(answer + 1, "HTTP/1.1 ") == NULL); /* one at most */
+        check(request, answer, 400, "\"code\":\"bad_body\"");
+    }
+    assert_int_equal(written, before);
+}
+
 static void test_token(void **state)
 {
     (void)state;
@@ -433,7 +452,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_SCENE(test_paths),      WITH_SCENE(test_path_tricks), WITH_SCENE(test_too_many_parameters), WITH_SCENE(test_long_paths), WITH_SCENE(test_methods),
         WITH_SCENE(test_cross_site), WITH_SCENE(test_rebinding),   WITH_SCENE(test_bodies),              WITH_SCENE(test_body_sizes), WITH_SCENE(test_chunks),
-        WITH_SCENE(test_many_bodies), WITH_SCENE(test_expect),     WITH_SCENE(test_smuggling),   WITH_SCENE(test_idempotency_key),     cmocka_unit_test(test_token), cmocka_unit_test(test_guards),
+        WITH_SCENE(test_many_bodies), WITH_SCENE(test_expect),     WITH_SCENE(test_smuggling), WITH_SCENE(test_unclear_length),   WITH_SCENE(test_idempotency_key),     cmocka_unit_test(test_token), cmocka_unit_test(test_guards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
