@@ -77,6 +77,16 @@ size_t http_clients_busy(const struct http_clients *clients)
     return busy;
 }
 
+bool http_clients_may_ask(const struct http_clients *clients, size_t most)
+{
+    size_t asking = 0;
+    for (size_t i = 0; i < HTTP_CLIENTS_ROOM; i++) {
+        enum http_clients_phase phase = clients->clients[i].phase;
+        asking += phase == HTTP_CLIENTS_ASKING || phase == HTTP_CLIENTS_STREAMING;
+    }
+    return asking < most;
+}
+
 static struct http_clients_client *oldest_in(struct http_clients *clients, enum http_clients_phase phase)
 {
     struct http_clients_client *oldest = NULL;

@@ -13,6 +13,9 @@
 /* Some more than HTTP_CLIENTS_MOST: one that was told to go needs a turn of the server to be gone. */
 #define HTTP_CLIENTS_ROOM (HTTP_CLIENTS_MOST + 56)
 
+#define HTTP_CLIENTS_ASKING_MOST (HTTP_CLIENTS_MOST - 40)      /* for what is under /api/ */
+#define HTTP_CLIENTS_ASKING_MOST_OPEN (HTTP_CLIENTS_MOST - 20) /* for health and metrics: there is room for them when the API is full */
+
 enum http_clients_phase {
     HTTP_CLIENTS_FREE,    /* no connection */
     HTTP_CLIENTS_READING, /* a request is awaited or not yet complete */
@@ -55,6 +58,9 @@ void http_clients_cut_late(struct http_clients *clients, struct mono_ms now, int
 
 /* How many a request is under way of: asked, or being answered. */
 size_t http_clients_busy(const struct http_clients *clients);
+
+/* Whether fewer than `most` wait for an answer or follow events: those are not cut to make room, so they may not become all. */
+bool http_clients_may_ask(const struct http_clients *clients, size_t most);
 
 /* Makes room for one more when HTTP_CLIENTS_MOST are open, by cutting the one that has been reading longest, else
  * writing longest. False: all wait for the owner, so the new one cannot be taken. */

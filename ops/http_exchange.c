@@ -172,6 +172,12 @@ static enum MHD_Result follow(struct http_exchange_server *server, struct http_e
     return error.code == ERROR_FULL ? problem(server, exchange, HTTP_PROBLEM_TOO_MANY_READERS) : MHD_NO;
 }
 
+/* The last places are for those who only want to know whether it lives. */
+static bool may_ask(const struct http_exchange_server *server, const struct http_route *route)
+{
+    return http_clients_may_ask(&server->clients, route->access == HTTP_ACCESS_OPEN ? HTTP_CLIENTS_ASKING_MOST_OPEN : HTTP_CLIENTS_ASKING_MOST);
+}
+
 /* The request is complete. */
 static enum MHD_Result begin(struct http_exchange_server *server, struct http_exchange *exchange)
 {
@@ -184,6 +190,9 @@ static enum MHD_Result begin(struct http_exchange_server *server, struct http_ex
     }
     if (server->stopping) {
         return problem(server, exchange, HTTP_PROBLEM_STOPPING);
+    }
+    if (!may_ask(server, exchange->admit.route)) {
+        return problem(server, exchange, HTTP_PROBLEM_BUSY);
     }
     return exchange->admit.route->answerer == HTTP_ANSWERER_STREAM ? follow(server, exchange) : ask(server, exchange);
 }

@@ -1,4 +1,5 @@
 /* What a request has to be for a handler to see it: routes, tricks with paths, bodies, and who may write. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -405,6 +406,30 @@ static void test_unclear_length(void **state)
     assert_int_equal(written, before);
 }
 
+/* As many as there is room for, all of them to be answered by one who does not: that it lives is said all the same. */
+static void test_all_ask(void **state)
+{
+    static const char request[] = "GET /metrics HTTP/1.1\r\n" LOCAL "\r\n";
+    struct http_scene *scene = *state;
+    int fds[HTTP_CLIENTS_MOST];
+    char answer[400] = "";
+    http_scene_stick(scene);
+    for (size_t i = 0; i < HTTP_CLIENTS_MOST; i++) {
+        fds[i] = http_client_connect(scene->port);
+        assert_true(fds[i] >= 0 && http_client_send(fds[i], request, strlen(request)));
+    }
+    assert_true(http_client_read_some(fds[HTTP_CLIENTS_MOST - 1], answer, 12, 20000));
+    assert_string_equal(answer, "HTTP/1.1 503");
+    struct pollfd first = {fds[0], POLLIN, 0};
+    assert_int_equal(poll(&first, 1, 0), 0); /* refused at once, as others wait */
+    get(state, "/livez", 200, "UP");
+    get(state, "/api/v1/things/a", 503, "\"code\":\"too_many_requests_waiting\"");
+    scene->stuck = false;
+    for (size_t i = 0; i < HTTP_CLIENTS_MOST; i++) {
+        assert_int_equal(close(fds[i]), 0);
+    }
+}
+
 static void test_token(void **state)
 {
     (void)state;
@@ -452,7 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_SCENE(test_paths),      WITH_SCENE(test_path_tricks), WITH_SCENE(test_too_many_parameters), WITH_SCENE(test_long_paths), WITH_SCENE(test_methods),
         WITH_SCENE(test_cross_site), WITH_SCENE(test_rebinding),   WITH_SCENE(test_bodies),              WITH_SCENE(test_body_sizes), WITH_SCENE(test_chunks),
-        WITH_SCENE(test_many_bodies), WITH_SCENE(test_expect),     WITH_SCENE(test_smuggling), WITH_SCENE(test_unclear_length),   WITH_SCENE(test_idempotency_key),     cmocka_unit_test(test_token), cmocka_unit_test(test_guards),
+        WITH_SCENE(test_many_bodies), WITH_SCENE(test_expect),     WITH_SCENE(test_smuggling), WITH_SCENE(test_unclear_length), WITH_SCENE(test_all_ask),   WITH_SCENE(test_idempotency_key),     cmocka_unit_test(test_token), cmocka_unit_test(test_guards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
