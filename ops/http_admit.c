@@ -4,10 +4,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "ops/http_guard.h"
 #include "ops/http_uri.h"
+
+/* A name with a blank before its colon is not taken for that name here, but elsewhere it may be. */
+static bool is_clear_name(const char *name)
+{
+    return name[0] != '\0' && strpbrk(name, " \t") == NULL;
+}
+
+/* Any other encoding than this would leave the end of the body to be guessed. */
+static bool is_clear_encoding(const char *value)
+{
+    return value != NULL && strcasecmp(value, "chunked") == 0;
+}
+
+void http_admit_header(struct http_admit_head *head, const char *name, const char *value)
+{
+    bool encoding = strcasecmp(name, "Transfer-Encoding") == 0;
+    head->lengths += strcasecmp(name, "Content-Length") == 0 || encoding;
+    head->unclear = head->unclear || !is_clear_name(name) || (encoding && !is_clear_encoding(value));
+    head->hosts += strcasecmp(name, "Host") == 0;
+}
 
 static bool is_local_socket(const struct http_clients_client *client)
 {

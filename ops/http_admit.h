@@ -42,6 +42,9 @@ struct http_admit {
     struct http_request *request;   /* of what is admitted; the caller's */
 };
 
+/* Counts one of the request's headers: lengths, hosts, unclear. `value` may be NULL. */
+void http_admit_header(struct http_admit_head *head, const char *name, const char *value);
+
 /* `client` may be NULL: a connection of which nothing is known. Through the Unix socket neither Host nor token is asked for: its mode is the access. O(routes + length). */
 struct http_admit http_admit(const struct http_admit_rules *rules,
                              const struct http_clients_client *client,

@@ -4,7 +4,6 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/memory.h"
@@ -26,6 +25,7 @@ struct http_exchange {
     enum metrics_method method;
     struct http_admit admit;       /* what was made of its headers */
     struct http_upload upload;
+    size_t held; /* bytes of its answer */
     struct mailbox_ticket *ticket; /* NULL: nobody is asked */
     struct mono_ms deadline;
     bool looked_at; /* the headers were */
@@ -209,32 +209,24 @@ static enum MHD_Result finish(struct http_exchange_server *server, struct http_e
     case MAILBOX_ANSWERED:
         break;
     }
-    return send_answer(server, exchange, mailbox_payload(exchange->ticket));
+    struct http_request *request = mailbox_payload(exchange->ticket);
+    size_t length = request->body.length;
+    bool counts = length > HTTP_EXCHANGE_SMALL_BYTES && !writes; /* what was done is told in any case */
+    if (counts && length > HTTP_EXCHANGE_HELD_MOST - server->held) {
+        return problem(server, exchange, HTTP_PROBLEM_BUSY);
+    }
+    exchange->held = counts ? length : 0;
+    server->held += exchange->held;
+    return send_answer(server, exchange, request);
 }
 
 /* ------------------------------------------------------------------------------------------------- libmicrohttpd's calls */
 
-/* A name with a blank before its colon is not taken for that name here, but elsewhere it may be. */
-static bool is_clear_name(const char *name)
-{
-    return name[0] != '\0' && strpbrk(name, " \t") == NULL;
-}
-
-/* Any other encoding than this would leave the end of the body to be guessed. */
-static bool is_clear_encoding(const char *value)
-{
-    return value != NULL && strcasecmp(value, "chunked") == 0;
-}
-
 /* An MHD_KeyValueIterator. */
 static enum MHD_Result on_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    struct http_admit_head *head = context;
-    bool encoding = strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
     (void)kind;
-    head->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 || encoding;
-    head->unclear = head->unclear || !is_clear_name(name) || (encoding && !is_clear_encoding(value));
-    head->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    http_admit_header(context, name, value);
     return MHD_YES;
 }
 
@@ -325,6 +317,7 @@ static void on_completed(void *context,
         return;
     }
     http_upload_end(&server->uploaded, &exchange->upload);
+    server->held -= exchange->held;
     mailbox_drop(exchange->ticket);
     if (exchange->admit.request != NULL) {
         http_request_free(exchange->admit.request);

@@ -16,6 +16,10 @@
 #include "ops/http_stream.h"
 #include "ops/mailbox.h"
 
+/* Bytes of answers that are held for clients that have not taken them, of all: beyond, large ones are given up, with 503. */
+#define HTTP_EXCHANGE_HELD_MOST (2 * HTTP_REQUEST_BODY_MOST)
+#define HTTP_EXCHANGE_SMALL_BYTES ((size_t)64 << 10) /* smaller ones are sent in any case: of HTTP_CLIENTS_MOST they are not many */
+
 struct api;
 struct http_exchange;
 
@@ -27,6 +31,7 @@ struct http_exchange_server {
     struct http_exchange *waiting; /* list of suspended ones */
     struct http_streams streams;
     size_t uploaded; /* bytes of bodies that are held, of all connections */
+    size_t held;     /* bytes of answers, of all connections */
     bool stopping;   /* nobody is asked any more */
     char *token;                   /* NULL: none is needed */
     bool loopback;

@@ -14,11 +14,13 @@
 
 #include "ops/api_pool.h"
 #include "ops/clock.h"
+#include "ops/http_exchange.h"
 #include "ops/http_route.h"
 #include "ops/json.h"
 #include "tests/support/http_client.h"
 #include "tests/support/http_scene.h"
 
+#define BIG_BYTES (HTTP_EXCHANGE_HELD_MOST / 3)
 #define LOCAL "Host: localhost\r\n"
 
 static atomic_bool released; /* those that wait may go on */
@@ -86,6 +88,17 @@ static void ask_owner(struct http_request *request, struct api *api)
     api_answer_json(request, 200, document);
 }
 
+/* A third of what is held of all answers, and some more than the system takes of it. */
+static void big(struct http_request *request, struct api *api)
+{
+    char *bytes = calloc(1, BIG_BYTES);
+    (void)api;
+    assert_non_null(bytes);
+    buffer_add(&request->body, bytes, BIG_BYTES);
+    free(bytes);
+    request->status = 200;
+}
+
 static void too_large(struct http_request *request, struct api *api)
 {
     (void)api;
@@ -105,6 +118,7 @@ static const struct http_route routes[] = {
     {METRICS_METHOD_DELETE, "/api/v1/overdue", HTTP_ACCESS_WRITE, HTTP_ANSWERER_WRITER, 100, NULL, overdue, ""},
     {METRICS_METHOD_GET, "/api/v1/ask", HTTP_ACCESS_READ, HTTP_ANSWERER_READER, 10000, NULL, ask_owner, ""},
     {METRICS_METHOD_GET, "/api/v1/ask-shortly", HTTP_ACCESS_READ, HTTP_ANSWERER_READER, 300, NULL, ask_owner, ""},
+    {METRICS_METHOD_GET, "/api/v1/big", HTTP_ACCESS_READ, HTTP_ANSWERER_READER, 20000, NULL, big, ""},
     {METRICS_METHOD_GET, "/api/v1/large", HTTP_ACCESS_READ, HTTP_ANSWERER_READER, 20000, NULL, too_large, ""},
 };
 
@@ -252,6 +266,30 @@ static void test_too_large(void **state)
 }
 
 /* The end, while handlers wait and others wait for them: all are told. */
+/* Answers that nobody takes are held, but not any number of them. */
+static void test_untaken_answers(void **state)
+{
+    int fds[3];
+    char status[13] = "";
+    for (size_t i = 0; i < 3; i++) {
+        fds[i] = begin(state, "/api/v1/big");
+        assert_true(http_client_read_some(fds[i], status, 12, 20000));
+        assert_string_equal(status, "HTTP/1.1 200");
+    }
+    ask(state, "GET", "/api/v1/big", 503, "Retry-After: 1\r\n");
+    ask(state, "GET", "/api/v1/quick", 200, "{}"); /* small ones are sent in any case */
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(close(fds[i]), 0);
+    }
+    for (int64_t end_ms = clock_mono().ms + 20000; status[9] != '-';) { /* there is room again */
+        int fd = begin(state, "/api/v1/big");
+        assert_true(http_client_read_some(fd, status, 12, 20000));
+        assert_int_equal(close(fd), 0);
+        status[9] = strcmp(status, "HTTP/1.1 200") == 0 ? '-' : status[9];
+        assert_true(clock_mono().ms < end_ms);
+    }
+}
+
 static void test_stop(void **state)
 {
     struct http_scene *scene = *state;
@@ -308,7 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SCENE(test_kinds_apart), WITH_SCENE(test_full),  WITH_SCENE(test_time_is_up), WITH_SCENE(test_late_start),         WITH_SCENE(test_owner_stuck),
-        WITH_SCENE(test_too_large),   WITH_SCENE(test_stop),  WITH_SCENE(test_after_the_end), cmocka_unit_test(test_question_is_freed),
+        WITH_SCENE(test_too_large), WITH_SCENE(test_untaken_answers),   WITH_SCENE(test_stop),  WITH_SCENE(test_after_the_end), cmocka_unit_test(test_question_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
