@@ -72,13 +72,26 @@ static bool bind_private(int fd, const char *path)
     return bound;
 }
 
+/* What a process left there that ended just then may go; nothing else. */
+static bool clear(const char *making, struct error *error)
+{
+    struct stat status;
+    if (lstat(making, &status) == 0 && !S_ISSOCK(status.st_mode)) {
+        return error_set(error, ERROR_INVALID, "http.socket: it is made as %s first, and that is there, and is no socket; choose another path, or move it away", making);
+    }
+    (void)unlink(making);
+    return true;
+}
+
 /* Under a name of its own first: at `path` it is ready for everybody. */
 static bool make(struct http_socket *socket, const char *path, struct error *error)
 {
     char making[HTTP_SOCKET_PATH_MOST + sizeof(MAKING)];
     struct stat status;
     (void)snprintf(making, sizeof(making), "%s" MAKING, path);
-    (void)unlink(making);
+    if (!clear(making, error)) {
+        return false;
+    }
     socket->fd = new_socket();
     if (socket->fd >= 0 && bind_private(socket->fd, making)) {
         if (listen(socket->fd, BACKLOG) == 0 && lstat(making, &status) == 0 && rename(making, path) == 0) {

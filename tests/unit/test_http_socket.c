@@ -109,6 +109,16 @@ static void test_refusals(void **state)
     assert_int_equal(error.code, ERROR_INVALID);
     assert_non_null(strstr(error.text, "is no socket"));
     assert_int_equal(unlink(path), 0); /* it was left */
+    char making[sizeof(path) + 8];
+    (void)snprintf(making, sizeof(making), "%s.new", path); /* the name that it is made under may be somebody's, too */
+    file = fopen(making, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_false(http_socket_open(&socket, path, &error));
+    assert_int_equal(error.code, ERROR_INVALID);
+    assert_non_null(strstr(error.text, making));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(unlink(making), 0); /* it was left */
     assert_false(http_socket_open(&socket, "/nonexistent/tarry.sock", &error));
     assert_int_equal(error.code, ERROR_INVALID);
     memset(longer, 'x', sizeof(longer) - 1);
