@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "ops/api.h"
 #include "ops/clock.h"
+#include "ops/history.h"
 #include "ops/http_reply.h"
 
 #define BLOCK_BYTES ((size_t)16 << 10)
@@ -114,6 +115,18 @@ static void bound_buffers(int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* else they are larger */
 }
 
+/* Of an outcome that there is not nothing would ever come. */
+static bool check_query(struct http_request *request)
+{
+    static const char *const known[] = {"id", "target", "outcome", NULL};
+    const char *outcomes[HISTORY_OUTCOMES + 1] = {NULL};
+    int index;
+    for (int i = 0; i < HISTORY_OUTCOMES; i++) {
+        outcomes[i] = history_outcome_name((enum history_outcome)i);
+    }
+    return api_parameter_known(request, known) && api_parameter_choice(request, "outcome", outcomes, &index);
+}
+
 bool http_stream_open(struct http_streams *streams,
                       struct MHD_Connection *connection,
                       int fd,
@@ -122,10 +135,9 @@ bool http_stream_open(struct http_streams *streams,
                       const char *last_id,
                       struct error *error)
 {
-    static const char *const known[] = {"id", "target", "outcome", NULL};
     struct event_feed_reader *reader = NULL;
-    if (!api_parameter_known(request, known)) {
-        return error_set(error, ERROR_INVALID, "a parameter that is none");
+    if (!check_query(request)) {
+        return error_set(error, ERROR_INVALID, "a parameter that is none, or a value");
     }
     const struct event_feed_filter filter = {http_request_query(request, "id"), http_request_query(request, "target"), http_request_query(request, "outcome")};
     if (!event_feed_open(feed, span_of_text(last_id), &filter, &reader, error)) {

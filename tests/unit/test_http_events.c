@@ -132,6 +132,10 @@ static void test_refusals(void **state)
     assert_int_equal(http_client_status(answer), 400);
     assert_non_null(strstr(answer, "did you mean outcome?"));
     free(answer);
+    answer = http_client_request(scene->port, "GET", "/api/v1/events?outcome=deliverd", LOCAL); /* nothing would ever come */
+    assert_int_equal(http_client_status(answer), 400);
+    assert_non_null(strstr(answer, "outcome: \\\"deliverd\\\" is not one of: delivered, letter, "));
+    free(answer);
     answer = http_client_request(scene->port, "HEAD", "/api/v1/events", LOCAL);
     assert_int_equal(http_client_status(answer), 200);
     assert_string_equal(http_client_body(answer), "");
@@ -215,18 +219,18 @@ static void test_slow_reader(void **state)
     static const char request[] = "GET /api/v1/events HTTP/1.1\r\n" LOCAL "\r\n";
     assert_true(http_client_send(slow->fd, request, sizeof(request) - 1));
     wait_for(slow, "retry: ");
-    struct reader *quick = open_reader(scene, "?outcome=last", "");
+    struct reader *quick = open_reader(scene, "?outcome=finished", "");
     memset(large, 'x', sizeof(large) - 1);
     for (int i = 0; i < 2000; i++) { /* 32 MB, of which the feed keeps 8, and the system some */
         event_feed_add(scene->api.feed, "delivered", SPAN_ABSENT, SPAN_ABSENT, span_of_text(large));
     }
-    add(scene, "last", "a", 1);
-    wait_for(quick, "event: last\n");
+    add(scene, "finished", "a", 1);
+    wait_for(quick, "event: finished\n");
     char *answer = http_client_request(scene->port, "GET", "/livez", LOCAL);
     assert_int_equal(http_client_status(answer), 200);
     free(answer);
     bool told = false;
-    for (int64_t end_ms = clock_mono().ms + 30000; strstr(slow->text, "event: last\n") == NULL && clock_mono().ms < end_ms;) {
+    for (int64_t end_ms = clock_mono().ms + 30000; strstr(slow->text, "event: finished\n") == NULL && clock_mono().ms < end_ms;) {
         if (slow->length > sizeof(slow->text) / 2) { /* keeps the end, where a name may be cut */
             memmove(slow->text, slow->text + slow->length - 64, 65);
             slow->length = 64;
@@ -234,7 +238,7 @@ static void test_slow_reader(void **state)
         assert_true(receive(slow));
         told = told || strstr(slow->text, "event: missed\ndata: {\"missed\":") != NULL;
     }
-    assert_non_null(strstr(slow->text, "event: last\n"));
+    assert_non_null(strstr(slow->text, "event: finished\n"));
     assert_true(told);
     close_reader(slow);
     close_reader(quick);
