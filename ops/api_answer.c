@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "dlq/letter_text.h"
 #include "ops/api.h"
 #include "ops/clock.h"
@@ -48,13 +49,26 @@ void api_answer_problem_with(struct http_request *request, unsigned status, cons
     json_print(document, &request->body);
 }
 
+/* What did not fit is cut at a whole character: the rest would be no JSON. */
+static void end_whole(char *text, size_t length)
+{
+    size_t whole = 0;
+    for (size_t character = 1; whole < length && character > 0; whole += character) {
+        character = text_utf8_length((const uint8_t *)text + whole, length - whole);
+    }
+    text[whole] = '\0';
+}
+
 void api_answer_problem(struct http_request *request, unsigned status, const char *code, const char *title, const char *format, ...)
 {
     char detail[DETAIL_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(detail, sizeof(detail), format, arguments);
+    int length = vsnprintf(detail, sizeof(detail), format, arguments);
     va_end(arguments);
+    if (length >= DETAIL_SIZE) {
+        end_whole(detail, DETAIL_SIZE - 1);
+    }
     api_answer_problem_with(request, status, code, title, detail, NULL);
 }
 

@@ -17,6 +17,7 @@
 #define SHOWN 96
 #define LIST_SIZE 512
 #define TIME_MAX 64
+#define VALUES_MOST 20000 /* of a body */
 
 /* What was given, fit for an answer. */
 struct shown {
@@ -195,6 +196,28 @@ static bool check_json(struct http_request *request, struct span body)
     return true;
 }
 
+/* Whose bytes are bounded may still be costly: each value takes some 70 bytes once it is read. They are counted by what stands before each, but for texts. */
+static bool has_too_many_values(struct span body, size_t *byte)
+{
+    size_t count = 0;
+    bool in_text = false;
+    for (size_t i = 0; i < body.length; i++) {
+        uint8_t at = body.data[i];
+        if (at == '"') {
+            in_text = !in_text;
+        } else if (in_text && at == '\\') {
+            i++; /* the escaped one */
+        } else if (!in_text && (at == ',' || at == '[' || at == '{')) {
+            count++;
+            *byte = i;
+        }
+        if (count > VALUES_MOST) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool names_nul(struct span body, size_t *byte)
 {
     for (size_t i = 0; i + 1 < body.length; i++) {
@@ -237,6 +260,9 @@ struct cJSON *api_parameter_body(struct http_request *request, const char *const
     }
     if (names_nul(body, &byte)) {
         return refuse_json(request, byte, "a text with a NUL byte: send it as base64, with an _encoding beside it");
+    }
+    if (has_too_many_values(body, &byte)) {
+        return refuse_json(request, byte, "it has more than 20000 values");
     }
     struct cJSON *document = cJSON_ParseWithLength((const char *)body.data, body.length);
     if (document == NULL) {

@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/text.h"
 #include "ops/api.h"
 #include "ops/http_uri.h"
 #include "ops/json.h"
@@ -208,11 +209,54 @@ static void test_problem_members(void **state)
     http_request_free(request);
 }
 
+/* Each value of a body costs some 70 bytes once it is read, so not their bytes alone are bounded. */
+static void test_many_values(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"headers", "value", NULL};
+    struct http_request *request = request_of("");
+    buffer_add_text(&request->upload, "{\"headers\":[1");
+    for (int i = 0; i < 1000000; i++) {
+        buffer_add_text(&request->upload, ",1");
+    }
+    buffer_add_text(&request->upload, "]}");
+    assert_null(api_parameter_body(request, known));
+    check_problem(request, "bad_json", "more than 20000 values");
+    http_request_free(request);
+    request = request_of("");
+    buffer_add_text(&request->upload, "{\"value\":\"\\\""); /* in a text they are none */
+    for (int i = 0; i < 100000; i++) {
+        buffer_add_text(&request->upload, ",[{:");
+    }
+    buffer_add_text(&request->upload, "\"}");
+    struct cJSON *document = api_parameter_body(request, known);
+    assert_non_null(document);
+    cJSON_Delete(document);
+    http_request_free(request);
+}
+
+/* Cut within a character, it would be no JSON. */
+static void test_long_detail(void **state)
+{
+    (void)state;
+    char text[2048] = "";
+    for (int i = 0; i < 600; i++) {
+        (void)memcpy(text + i * 3, "\xE2\x82\xAC", 4);
+    }
+    for (int shift = 0; shift < 3; shift++) {
+        struct http_request *request = request_of("");
+        api_answer_problem(request, 400, "bad_parameter", "Bad Request", "%.*s%s", shift, "xx", text);
+        assert_true(text_is_utf8(buffer_span(&request->body)));
+        assert_non_null(memmem(request->body.data, request->body.length, "\xE2\x82\xAC\"", 4));
+        http_request_free(request);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_times),        cmocka_unit_test(test_choices),         cmocka_unit_test(test_known),
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_time_answers), cmocka_unit_test(test_problem_members),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_time_answers), cmocka_unit_test(test_problem_members), cmocka_unit_test(test_many_values), cmocka_unit_test(test_long_detail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
