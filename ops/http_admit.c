@@ -22,11 +22,25 @@ static bool is_clear_encoding(const char *value)
     return value != NULL && strcasecmp(value, "chunked") == 0;
 }
 
+/* Those that one request has one of, and that decide on it. Host and the length are looked at on their own. */
+static unsigned single_of(const char *name)
+{
+    static const char *const singles[] = {"Authorization", "Origin", "Sec-Fetch-Site", "Content-Type", "Idempotency-Key"};
+    for (unsigned i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
+        if (strcasecmp(name, singles[i]) == 0) {
+            return 1U << i;
+        }
+    }
+    return 0;
+}
+
 void http_admit_header(struct http_admit_head *head, const char *name, const char *value)
 {
     bool encoding = strcasecmp(name, "Transfer-Encoding") == 0;
     head->lengths += strcasecmp(name, "Content-Length") == 0 || encoding;
-    head->unclear = head->unclear || !is_clear_name(name) || (encoding && !is_clear_encoding(value));
+    unsigned single = single_of(name);
+    head->unclear = head->unclear || !is_clear_name(name) || (head->singles & single) != 0 || (encoding && !is_clear_encoding(value));
+    head->singles |= single;
     head->hosts += strcasecmp(name, "Host") == 0;
 }
 

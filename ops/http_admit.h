@@ -26,7 +26,8 @@ struct http_admit_head {
     const char *idempotency_key;
     unsigned lengths; /* how often it is said how long the body is, by Content-Length and Transfer-Encoding: 0, there is none; more than once is never right */
     unsigned hosts;   /* headers Host */
-    bool unclear;     /* a header's name has a blank, or the encoding of the body is not `chunked`: where the body ends is not known */
+    unsigned singles; /* a bit for each that was seen of those that come once */
+    bool unclear;     /* a header's name has a blank, one that decides came twice, or the encoding of the body is not `chunked`: others may understand the request in another way */
 };
 
 /* Who may come in. */
@@ -42,7 +43,7 @@ struct http_admit {
     struct http_request *request;   /* of what is admitted; the caller's */
 };
 
-/* Counts one of the request's headers: lengths, hosts, unclear. `value` may be NULL. */
+/* Counts one of the request's headers: lengths, hosts, singles, unclear. `value` may be NULL. */
 void http_admit_header(struct http_admit_head *head, const char *name, const char *value);
 
 /* `client` may be NULL: a connection of which nothing is known. Through the Unix socket neither Host nor token is asked for: its mode is the access. O(routes + length). */

@@ -24,7 +24,7 @@ static const struct problem_row rows[HTTP_PROBLEMS] = {
     [HTTP_PROBLEM_MEDIA_TYPE] = {415, "Unsupported Media Type", "unsupported_media_type",
                                  "Send 'Content-Type: application/json', with an empty body, too."},
     [HTTP_PROBLEM_UPLOAD_TOO_LARGE] = {413, "Content Too Large", "payload_too_large", "The body of a request has 2 MiB at most."},
-    [HTTP_PROBLEM_BAD_FRAMING] = {400, "Bad Request", "bad_body", "Say once how long the body is, by Content-Length or 'Transfer-Encoding: chunked', and no header's name with a blank."},
+    [HTTP_PROBLEM_BAD_FRAMING] = {400, "Bad Request", "bad_body", "Say once how long the body is, by Content-Length or 'Transfer-Encoding: chunked'; send Authorization, Content-Type, Origin, Sec-Fetch-Site and Idempotency-Key once, and no header's name with a blank."},
     [HTTP_PROBLEM_BAD_PERCENT] = {400, "Bad Request", "bad_parameter",
                                   "The path or the query has a percent sign that is not followed by two hexadecimal digits; write it as %25."},
     [HTTP_PROBLEM_TOO_MANY_PARAMETERS] = {400, "Bad Request", "bad_parameter", "The query has more than 32 parameters."},

@@ -452,6 +452,19 @@ static void test_token(void **state)
     assert_int_equal(written, before);
     post(&own, "/api/v1/things", JSON "Authorization: Bearer 0123456789abcdef\r\n", "{}", 201, "\"actor\":\"token\"");
     post(&own, "/api/v1/things", JSON "Authorization: Bearer 0123456789abcdef\r\nOrigin: http://evil.example\r\n", "{}", 403, "origin_not_allowed");
+    /* Who stands before us may have looked at the other one. */
+    static const char *const twice[] = {"Authorization: Bearer 0123456789abcdef\r\nAuthorization: Bearer x\r\n", "Authorization: Bearer x\r\nAuthorization: Bearer 0123456789abcdef\r\n",
+                                        "Authorization: Bearer 0123456789abcdef\r\nOrigin: http://localhost\r\nOrigin: http://evil.example\r\n",
+                                        "Authorization: Bearer 0123456789abcdef\r\nSec-Fetch-Site: none\r\nsec-fetch-site: cross-site\r\n",
+                                        "Authorization: Bearer 0123456789abcdef\r\nContent-Type: text/plain\r\n",
+                                        "Authorization: Bearer 0123456789abcdef\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n"};
+    before = written;
+    for (size_t i = 0; i < sizeof(twice) / sizeof(twice[0]); i++) {
+        char headers[512];
+        (void)snprintf(headers, sizeof(headers), JSON "%s", twice[i]);
+        post(&own, "/api/v1/things", headers, "{}", 400, "\"code\":\"bad_body\"");
+    }
+    assert_int_equal(written, before);
     http_scene_close(scene);
     assert_int_equal(unlink(path), 0);
 }
