@@ -22,6 +22,13 @@ static bool is_clear_encoding(const char *value)
     return value != NULL && strcasecmp(value, "chunked") == 0;
 }
 
+/* To a line that goes on in the next one, as was allowed once, the library adds that to its name: "Content-Length:", and " 40" below, is "Content-Length40". */
+static bool goes_on(const char *name, const char *begin)
+{
+    size_t length = strlen(begin);
+    return strncasecmp(name, begin, length) == 0 && name[length] != '\0';
+}
+
 /* Those that one request has one of, and that decide on it. Host and the length are looked at on their own. */
 static unsigned single_of(const char *name)
 {
@@ -39,7 +46,8 @@ void http_admit_header(struct http_admit_head *head, const char *name, const cha
     bool encoding = strcasecmp(name, "Transfer-Encoding") == 0;
     head->lengths += strcasecmp(name, "Content-Length") == 0 || encoding;
     unsigned single = single_of(name);
-    head->unclear = head->unclear || !is_clear_name(name) || (head->singles & single) != 0 || (encoding && !is_clear_encoding(value));
+    head->unclear = head->unclear || !is_clear_name(name) || (head->singles & single) != 0 || goes_on(name, "Content-Length") || goes_on(name, "Transfer-Encoding") ||
+                    (encoding && !is_clear_encoding(value));
     head->singles |= single;
     head->hosts += strcasecmp(name, "Host") == 0;
 }

@@ -393,7 +393,8 @@ static void test_unclear_length(void **state)
     const struct http_scene *scene = *state;
     static const char *const unclear[] = {"Content-Length : 40\r\n",          "Content-Length\t: 40\r\n",           "Transfer-Encoding : chunked\r\n",
                                           "Transfer-Encoding: xchunked\r\n",  "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
-                                          "Transfer-Encoding: chunked,\r\n", "X Content-Length: 40\r\n"};
+                                          "Transfer-Encoding: chunked,\r\n", "X Content-Length: 40\r\n",
+                                          "Content-Length:\r\n 40\r\n",        "Content-Length: 4\r\n\t0\r\n", "Transfer-Encoding:\r\n chunked\r\n"};
     static const char *const methods[] = {"GET /api/v1/things/a", "POST /api/v1/things", "DELETE /api/v1/things/a"};
     int before = written;
     for (size_t i = 0; i < sizeof(unclear) / sizeof(unclear[0]) * 3; i++) {
