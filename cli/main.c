@@ -20,20 +20,22 @@ static const char *spelled_out(const char *name)
     return is_help(name) ? "help" : name;
 }
 
-/* `tarry list --help` is `tarry help list`; what stands behind -- is no flag. */
-static bool asks_for_help(int argc, char **argv)
+/* `tarry list --help` is `tarry help list`. What stands behind -- is no flag, and what a flag takes is its value: `schedule --value -h` is no question. */
+static bool asks_for_help(const struct verb *verb, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const struct verb_flag *flag = verb_table_flag(verb, argv[i]);
         if (is_help(argv[i])) {
             return true;
         }
+        i += flag != NULL && flag->argument != NULL && strchr(argv[i], '=') == NULL;
     }
     return false;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-    if (verb->run != verb_help_run && asks_for_help(argc, argv)) {
+    if (verb->run != verb_help_run && asks_for_help(verb, argc, argv)) {
         return verb_help_print(verb);
     }
     return verb->run(argc, argv);

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "bridge/decimal.h"
+#include "cli/dlq_base64.h"
 #include "cli/json_line.h"
 #include "cli/verbs.h"
 #include "ops/config_value.h"
@@ -128,6 +129,31 @@ void schedule_request_free(struct schedule_request *request)
     buffer_free(&request->value);
 }
 
+/* JSON writes most control bytes as six: many of them go as base64, so a body is at most twice as long as the value. */
+static bool grows(struct span value)
+{
+    size_t controls = 0;
+    for (size_t i = 0; i < value.length; i++) {
+        controls += value.data[i] < 0x20 && value.data[i] != '\n' && value.data[i] != '\r' && value.data[i] != '\t';
+    }
+    return controls > value.length / 16;
+}
+
+static void add_value(cJSON *object, const struct schedule_request *request)
+{
+    struct span value = request->null ? SPAN_ABSENT : buffer_span(&request->value);
+    if (!grows(value)) {
+        json_line_add_bytes(object, "value", value);
+        return;
+    }
+    struct buffer text = buffer_new(value.length * 2 + 8);
+    dlq_base64_write(value, &text);
+    buffer_add(&text, "", 1);
+    (void)cJSON_AddStringToObject(object, "value", (const char *)text.data);
+    (void)cJSON_AddStringToObject(object, "value_encoding", "base64");
+    buffer_free(&text);
+}
+
 static void add_headers(const struct verb_arguments *arguments, cJSON *object)
 {
     cJSON *array = NULL;
@@ -153,10 +179,11 @@ static void add_headers(const struct verb_arguments *arguments, cJSON *object)
 void schedule_request_json(const struct verb_arguments *arguments, const struct schedule_request *request, struct buffer *json)
 {
     static const char *const texts[][2] = {
-        {"--source", "source"}, {"--topic", "topic"}, {"--id", "id"}, {"--at", "at"},           {"--in", "in"},
-        {"--every", "every"},   {"--cron", "cron"},   {"--tz", "tz"}, {"--until", "until"}, {"--expires", "expires"}, {"--if-exists", "if_exists"},
+        {"--source", "source"}, {"--topic", "topic"}, {"--id", "id"}, {"--every", "every"},   {"--cron", "cron"},   {"--tz", "tz"}, {"--until", "until"}, {"--expires", "expires"}, {"--if-exists", "if_exists"},
     };
     int64_t count = 0;
+    const char *member = NULL;
+    const char *when = verb_arguments_at(arguments, &member);
     cJSON *object = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const char *value = verb_arguments_value(arguments, texts[i][0]);
@@ -164,13 +191,16 @@ void schedule_request_json(const struct verb_arguments *arguments, const struct 
             (void)cJSON_AddStringToObject(object, texts[i][1], value);
         }
     }
+    if (when != NULL) {
+        (void)cJSON_AddStringToObject(object, member, when);
+    }
     if (verb_arguments_number(arguments, "--count", 1, COUNT_MOST, 0, &count) && count > 0) {
         (void)cJSON_AddNumberToObject(object, "count", (double)count);
     }
     if (verb_arguments_has(arguments, "--key")) {
         json_line_add_bytes(object, "key", span_of_text(verb_arguments_value(arguments, "--key")));
     }
-    json_line_add_bytes(object, "value", request->null ? SPAN_ABSENT : buffer_span(&request->value));
+    add_value(object, request);
     add_headers(arguments, object);
     json_line_write(object, false, json);
     buffer_add(json, "", 1);

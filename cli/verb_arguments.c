@@ -181,6 +181,24 @@ bool verb_arguments_duration(const struct verb_arguments *arguments, const char 
     return false;
 }
 
+const char *verb_arguments_at(const struct verb_arguments *arguments, const char **member)
+{
+    const char *at = verb_arguments_value(arguments, "--at");
+    int64_t delay_ms = 0;
+    *member = "at";
+    if (at == NULL) {
+        *member = "in";
+        return verb_arguments_value(arguments, "--in");
+    }
+    if (strcmp(at, "now") == 0) {
+        *member = "in";
+        return "0ms";
+    }
+    bool unit = strpbrk(at, "dhms") != NULL; /* digits alone are a time */
+    *member = unit && delay_text_parse(span_of_text(at), &delay_ms) == DECIMAL_READ ? "in" : "at";
+    return at;
+}
+
 bool verb_arguments_words(const struct verb_arguments *arguments, size_t count, const char *what)
 {
     if (arguments->word_count < count) {

@@ -43,6 +43,10 @@ bool verb_arguments_number(const struct verb_arguments *arguments, const char *n
 /* A duration ("90s", "1h30m", milliseconds) of least_ms to most_ms; `otherwise` when it was not given. False: told. */
 bool verb_arguments_duration(const struct verb_arguments *arguments, const char *name, int64_t least_ms, int64_t most_ms, int64_t otherwise, int64_t *ms);
 
+/* What --at and --in say, NULL: neither. Stores the member of the body that it goes into, "at" or "in": the daemon's clock counts, so --at now is in 0ms, and --at 10m is
+ * in 10m. The text is the arguments' or constant. */
+const char *verb_arguments_at(const struct verb_arguments *arguments, const char **member);
+
 /* Exactly `count` words that are no flags, or it says that `what` is missing, or which is too many; false then. */
 bool verb_arguments_words(const struct verb_arguments *arguments, size_t count, const char *what);
 

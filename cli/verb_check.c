@@ -177,6 +177,13 @@ static void check_letters(struct client_command *command, const struct limits *l
     api_client_answer_free(&answer);
 }
 
+/* Nagios shows what stands in standard output alone. */
+static int not_asked(void)
+{
+    puts("TARRY UNKNOWN: nothing was asked: its standard error says why");
+    return CHECK_VERDICT_UNKNOWN;
+}
+
 static int run(struct client_command *command)
 {
     struct limits limits;
@@ -184,7 +191,7 @@ static int run(struct client_command *command)
     int64_t timeout_ms = 0;
     if (!read_limits(&command->arguments, &limits) || !verb_arguments_duration(&command->arguments, "--timeout", 1, 600000, TIMEOUT_MS, &timeout_ms) ||
         client_command_connect_within(command, timeout_ms) != VERBS_EXIT_DONE) {
-        return CHECK_VERDICT_UNKNOWN;
+        return not_asked();
     }
     struct check_verdict verdict = check_verdict_new();
     if (check_ready(command, &verdict)) {
@@ -201,7 +208,7 @@ int verb_check_run(int argc, char **argv)
 {
     struct client_command command;
     if (client_command_begin(&command, "check", argc, argv) != VERBS_EXIT_DONE) {
-        return CHECK_VERDICT_UNKNOWN;
+        return not_asked();
     }
     int code = run(&command);
     return client_command_end(&command, code) == code ? code : (int)CHECK_VERDICT_UNKNOWN;

@@ -8,11 +8,13 @@
 #include "cli/event_show.h"
 #include "cli/verbs.h"
 
-/* Bytes that a terminal may get as they are. */
+/* Bytes that a terminal may get as they are: UTF-8 without controls, of which some are two bytes long. */
 static bool is_plain(struct span bytes)
 {
     for (size_t i = 0; i < bytes.length; i++) {
-        if ((bytes.data[i] < 0x20 && bytes.data[i] != '\n' && bytes.data[i] != '\t') || bytes.data[i] == 0x7f || bytes.data[i] == 0xc2) {
+        bool control = bytes.data[i] < 0x20 && bytes.data[i] != '\n' && bytes.data[i] != '\t';
+        bool long_control = bytes.data[i] == 0xc2 && i + 1 < bytes.length && bytes.data[i + 1] < 0xa0;
+        if (control || long_control || bytes.data[i] == 0x7f) {
             return false;
         }
     }

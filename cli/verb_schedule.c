@@ -82,6 +82,11 @@ static int ask(struct client_command *command, const struct schedule_request *re
     struct api_client_answer answer;
     struct buffer json = buffer_new(JSON_MAX);
     schedule_request_json(&command->arguments, request, &json);
+    if (json.full) {
+        buffer_free(&json);
+        client_command_note(command, "key, value and headers are more than a daemon takes");
+        return VERBS_EXIT_FAILED;
+    }
     struct api_client_request call = {
         .method = "POST", .path = request->recurring ? "/api/v1/schedules" : "/api/v1/messages", .body = (const char *)json.data, .idempotency_key = key};
     int code = api_client_call(command->client, &call, &answer);

@@ -61,8 +61,10 @@ static bool make_body(const struct client_command *command, char body[BODY_SIZE]
         (void)verb_arguments_wrong(command->verb, "give either --at or --in");
         return false;
     }
+    const char *member = NULL;
+    const char *when = verb_arguments_at(&command->arguments, &member);
     cJSON *object = cJSON_CreateObject();
-    (void)cJSON_AddStringToObject(object, at == NULL ? "in" : "at", at == NULL ? in : at);
+    (void)cJSON_AddStringToObject(object, member, when);
     bool fits = cJSON_PrintPreallocated(object, body, BODY_SIZE - 8, 0) != 0;
     cJSON_Delete(object);
     if (!fits) {

@@ -108,8 +108,13 @@ static int ask(struct client_command *command, const char *path, const char *don
 static int steer(struct client_command *command, const char *below, const char *done)
 {
     struct buffer path = buffer_new(API_CLIENT_PATH_MAX);
-    if (!verb_arguments_words(&command->arguments, 1, "NAME") || command->arguments.words[0][0] == '\0') {
+    if (!verb_arguments_words(&command->arguments, 1, "NAME")) {
+        buffer_free(&path);
         return VERBS_EXIT_USAGE;
+    }
+    if (command->arguments.words[0][0] == '\0') {
+        buffer_free(&path);
+        return verb_arguments_wrong(command->verb, "NAME is empty");
     }
     buffer_add_text(&path, "/api/v1/targets");
     api_client_path_segment(&path, span_of_text(command->arguments.words[0]));

@@ -121,7 +121,7 @@ class Schedule(Case):
         with Server(reply_to({"result": "scheduled"}, 201)) as server:
             for arguments, expected in ((["--cron", "0 9 * * *", "--tz", "Europe/Berlin", "--until", "2027-01-01T00:00:00Z"],
                                          {"cron": "0 9 * * *", "tz": "Europe/Berlin", "until": "2027-01-01T00:00:00Z"}),
-                                        (["--every", "1h", "--count", "3", "--at", "now"], {"every": "1h", "count": 3, "at": "now"})):
+                                        (["--every", "1h", "--count", "3", "--at", "now"], {"every": "1h", "count": 3, "in": "0ms"})):
                 self.assertEqual(run("schedule", "--topic", "t", *arguments, "--null", server=server).code, 0)
                 self.assertEqual(server.requests[-1].target, "/api/v1/schedules")
                 self.assertEqual(server.requests[-1].json(), {"topic": "t", "value": None, **expected})
@@ -144,6 +144,30 @@ class Schedule(Case):
                                  server=server).code, 0)
             self.assertEqual(server.requests[-1].json(), {"topic": "t", "in": "1s", "key": "/w==", "key_encoding": "base64", "value": None,
                                                           "headers": [{"name": "b", "value": "/g==", "encoding": "base64"}]})
+
+    def test_control_bytes_do_not_make_it_larger(self):
+        with Server(reply_to({"result": "scheduled"}, 201)) as server:
+            for content in (b"\1" * 15000000, b"\33[0m" * 1000, b"a\tb\r\n" * 1000):
+                result = run("schedule", "-t", "t", "--in", "1s", "-", server=server, stdin=content)
+                self.assertEqual((result.code, result.err), (0, ""))
+                sent = server.requests[-1].json()
+                self.assertEqual(base64.b64decode(sent["value"]) if "value_encoding" in sent else sent["value"].encode(), content)
+                self.assertLess(len(server.requests[-1].body), 2 * len(content) + 200)
+
+    def test_at(self):
+        with Server(reply_to({"result": "scheduled"}, 201)) as server:
+            for at, expected in (("now", {"in": "0ms"}), ("10m", {"in": "10m"}), ("1796076549417", {"at": "1796076549417"}), (STAMP, {"at": STAMP}), ("noon", {"at": "noon"})):
+                self.assertEqual(run("schedule", "-t", "t", "--at", at, "--null", server=server).code, 0)
+                self.assertEqual(server.requests[-1].json(), {"topic": "t", "value": None, **expected})
+                self.assertEqual(run("reschedule", "a", "--at", at, server=server).code, 0)
+                self.assertEqual(server.requests[-1].json(), expected)
+
+    def test_a_value_is_no_question(self):
+        for word in ("-h", "--help"):
+            with Server(reply_to({"result": "scheduled"}, 201)) as server:
+                self.assertEqual(run("schedule", "-t", "t", "--in", "1s", "--value", word, "--id", word, server=server).code, 0)
+                self.assertEqual(server.requests[-1].json(), {"topic": "t", "in": "1s", "value": word, "id": word})
+        self.assertIn("tarry schedule [FLAG...]", run("schedule", "--value=a", "-h").out)
 
     def test_written_but_not_read(self):
         done = {"result": "written", "id": "a", "source": {"topic": "delays", "partition": 0, "offset": 1}}
@@ -204,6 +228,10 @@ class Get(Case):
         with Server(reply_to(event("a", value=None, cut=True, value_bytes=5))) as server:
             self.assertEqual((run("get", "a", "--raw", "value", server=server).code, run("get", "a", "--raw", "key", server=server).code), (1, 3))
             self.assertIn("value     (too large for the daemon to show)\n", run("get", "a", "-o", "table", server=server).out)
+        for value, code in (("20 \u00b0C, \u00a35\u00a0\u20ac\n", 0), ("\u009b31m", 1), ("\x7f", 1)):
+            with Server(reply_to(event("a", value=value))) as server:
+                result = run_on_terminal("get", "a", "--raw", "value", server=server)
+                self.assertEqual((result.code, result.out), (code, "" if code else value))
         with Server(reply_to(event("a", payloads="off"))) as server:
             self.assertEqual(run("get", "a", "--raw", "value", server=server).code, 4)
         self.assertEqual(run("get", "a", "--raw", "header").code, 2)

@@ -24,7 +24,8 @@ class Target(Case):
             with Server(always(problem(404, "not_found", "there is no such target"))) as server:
                 self.assertEqual(run("target", verb, "x", server=server).code, 3)
         for arguments in (["target"], ["target", "stop", "x"], ["target", "pause"], ["target", "pause", ""], ["target", "pause", "a", "b"], ["target", "list", "a"]):
-            self.assertEqual(run(*arguments, env={"TARRY_SERVER": "127.0.0.1:1"}).code, 2, arguments)
+            result = run(*arguments, env={"TARRY_SERVER": "127.0.0.1:1"})
+            self.assertEqual((result.code, result.err != ""), (2, True), arguments)
 
 
 STATS = {"uptime_s": 93784, "pending": 1234567, "pending_bytes": 5, "in_memory": 100, "in_flight": 2, "overdue": 3, "next_due": STAMP, "next_due_ms": IN_4_MIN, "last_due": STAMP,
@@ -266,7 +267,9 @@ class Check(Case):
 
     def test_wrong_usage_is_unknown(self):
         for arguments in (["--warn-late", "soon"], ["--nothing"], ["--warn-store", "101"], ["--server", "a b"], ["--token-file", "/nonexistent"], ["x"], ["--crit-letters", "-1"]):
-            self.assertEqual(run("check", *arguments).code, 3, arguments)
+            result = run("check", *arguments)
+            self.assertEqual((result.code, result.out), (3, "TARRY UNKNOWN: nothing was asked: its standard error says why\n"), arguments)
+            self.assertNotEqual(result.err, "")
 
 
 if __name__ == "__main__":
