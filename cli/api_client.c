@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/memory.h"
@@ -20,6 +21,17 @@ static const char *setting(const char *flag, const char *variable)
     return value != NULL && (value[0] != '\0' || flag != NULL) ? value : NULL;
 }
 
+#define DAEMONS_KEY "http.token_file: " /* in the words of the reader of tokens */
+
+/* As the daemon says it of its own. */
+static void warn_of_mode(const struct api_client *client, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && (status.st_mode & S_IRWXO) != 0) {
+        fprintf(stderr, "tarry %s: warning: everybody on this machine can use --token-file; take the rights of others away (chmod o=)\n", client->verb);
+    }
+}
+
 static int read_token(struct api_client *client, const char *path)
 {
     struct error error = {ERROR_NONE, ""};
@@ -28,9 +40,11 @@ static int read_token(struct api_client *client, const char *path)
     }
     client->token = http_guard_token_read(path, &error);
     if (client->token == NULL) {
-        fprintf(stderr, "tarry %s: %s\n", client->verb, error.text);
+        const char *words = strncmp(error.text, DAEMONS_KEY, strlen(DAEMONS_KEY)) == 0 ? error.text + strlen(DAEMONS_KEY) : error.text;
+        fprintf(stderr, "tarry %s: --token-file: %s\n", client->verb, words);
         return VERBS_EXIT_CONFIG;
     }
+    warn_of_mode(client, path);
     return VERBS_EXIT_DONE;
 }
 
@@ -105,7 +119,7 @@ static CURLcode transfer(struct api_client *client, const struct api_client_addr
         (void)curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
         api_client_answer_judge(answer, address->shown);
     } else {
-        api_client_transfer_lost(client, address, result, answer);
+        api_client_transfer_lost(client, address, strcmp(request->method, "GET") != 0, result, answer);
     }
     return result;
 }

@@ -128,6 +128,28 @@ static void parse(struct api_client_answer *answer)
     }
 }
 
+#define OWNERS_SIZE 300
+
+/* " (SERVER, SERVER)": the instances that may have what was not found here, each once, as many as fit; "" when none is known. */
+static void list_owners(const struct cJSON *elsewhere, char text[OWNERS_SIZE])
+{
+    const cJSON *each = NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    cJSON_ArrayForEach(each, elsewhere)
+    {
+        const char *owner = api_client_answer_text(each, "owner");
+        char piece[OWNERS_SIZE];
+        int length = snprintf(piece, sizeof piece, "--server %s,", owner);
+        if (owner[0] != '\0' && (size_t)length < sizeof piece && strstr(text, piece) == NULL && used + strlen(piece) + 2 < OWNERS_SIZE) {
+            used += (size_t)snprintf(text + used, OWNERS_SIZE - used, " %s", piece);
+        }
+    }
+    if (used > 0) {
+        text[used - 1] = '\0'; /* the last comma */
+    }
+}
+
 /* A problem in one line: its detail, its code, and for what a person can do about some of them. */
 static void judge_problem(struct api_client_answer *answer)
 {
@@ -135,7 +157,10 @@ static void judge_problem(struct api_client_answer *answer)
     const char *title = api_client_answer_text(answer->json, "title");
     const char *problem = api_client_answer_problem(answer);
     const char *hint = answer->status == 401 ? "; name the file of its token with --token-file or TARRY_TOKEN_FILE" : "";
-    api_client_answer_set(answer, code_of(answer->status, problem), "%.700s%s (%.60s)", detail[0] == '\0' ? title : detail, hint, problem);
+    char owners[OWNERS_SIZE];
+    list_owners(api_client_answer_member(answer->json, "elsewhere"), owners);
+    api_client_answer_set(answer, code_of(answer->status, problem), "%.600s%s%s%s (%.60s)", detail[0] == '\0' ? title : detail, hint, owners[0] == '\0' ? "" : " Ask them:", owners,
+                          problem);
 }
 
 void api_client_answer_judge(struct api_client_answer *answer, const char *shown)

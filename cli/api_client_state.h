@@ -30,6 +30,6 @@ void api_client_transfer_header(struct curl_slist **headers, const char *name, c
 void api_client_transfer_headers_free(struct curl_slist *headers);
 
 /* What came of the transfer when there was no whole answer: code and words. */
-void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer);
+void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, bool writes, CURLcode result, struct api_client_answer *answer);
 
 #endif

@@ -67,7 +67,7 @@ static int judge(struct stream *stream, CURLcode result)
     if (stream->flows || stream->ended) {
         answer->code = VERBS_EXIT_DONE;
     } else if (result != CURLE_OK) {
-        api_client_transfer_lost(client, &client->address, result, answer);
+        api_client_transfer_lost(client, &client->address, false, result, answer);
     } else if (answer->status == 200) {
         api_client_answer_set(answer, VERBS_EXIT_FAILED, "%s answered with no event stream: is it a tarry?", client->address.shown);
     } else {

@@ -90,24 +90,24 @@ bool api_client_transfer_prepare(struct api_client *client, const struct api_cli
     return result == CURLE_OK;
 }
 
-void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, CURLcode result, struct api_client_answer *answer)
+void api_client_transfer_lost(struct api_client *client, const struct api_client_address *address, bool writes, CURLcode result, struct api_client_answer *answer)
 {
     const char *words = client->words[0] == '\0' ? curl_easy_strerror(result) : client->words;
+    const char *open = writes ? "; whether it did what was asked is not known" : "";
     long connect_error = 0;
     (void)curl_easy_getinfo(client->curl, CURLINFO_OS_ERRNO, &connect_error);
     if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST) {
         api_client_answer_set(answer, VERBS_EXIT_UNREACHABLE, "%s cannot be reached: %.200s; does tarry serve run there? See --server", address->shown,
                               connect_error == 0 ? words : strerror((int)connect_error));
     } else if (result == CURLE_OPERATION_TIMEDOUT) {
-        api_client_answer_set(answer, VERBS_EXIT_UNREACHABLE, "%s did not answer in time (%lld ms); whether it did what was asked is not known", address->shown,
-                              (long long)client->timeout_ms);
+        api_client_answer_set(answer, VERBS_EXIT_UNREACHABLE, "%s did not answer in time (%lld ms)%s", address->shown, (long long)client->timeout_ms, open);
     } else if (result == CURLE_WRITE_ERROR && answer->body.full) {
         api_client_answer_set(answer, VERBS_EXIT_FAILED, "%s answered with more than %zu MiB: ask for less", address->shown, API_CLIENT_ANSWER_MAX >> 20);
     } else if (result == CURLE_URL_MALFORMAT) {
         api_client_answer_set(answer, VERBS_EXIT_USAGE, "the request is too long: give a shorter id or filter");
     } else if (result == CURLE_GOT_NOTHING || result == CURLE_RECV_ERROR || result == CURLE_SEND_ERROR || result == CURLE_PARTIAL_FILE) {
-        api_client_answer_set(answer, VERBS_EXIT_UNREACHABLE, "the connection to %s broke before its answer was whole (%.200s); whether it did what was asked is not known",
-                              address->shown, words);
+        api_client_answer_set(answer, VERBS_EXIT_UNREACHABLE, "the connection to %s broke before its answer was whole (%.200s)%s",
+                              address->shown, words, writes ? open : "; is it a tarry?");
     } else {
         api_client_answer_set(answer, VERBS_EXIT_FAILED, "%s: %.300s; is it a tarry?", address->shown, words);
     }

@@ -48,7 +48,7 @@ static void line_of_time(const struct dlq_output *output, const struct cJSON *ev
     int64_t ms = api_client_answer_whole(event, number, -1);
     if (ms >= 0) {
         dlq_output_age(output, ms, age);
-        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms ? " ago" : "", api_client_answer_text(event, member));
+        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(event, member));
     }
 }
 
@@ -90,16 +90,30 @@ static void show_payload(const struct cJSON *event)
 
 static const struct dlq_output_column HISTORY[] = {{"at", true, 0}, {"outcome", false, 0}, {"due", true, 0}, {"target", false, 0}};
 
+/* A cancel that names no key goes to each partition, and finds nothing in all but one: that tells nothing of the event. */
+static bool tells(const struct cJSON *outcome)
+{
+    return strcmp(api_client_answer_text(outcome, "outcome"), "not_found") != 0;
+}
+
 static void show_history(const struct dlq_output *output, const struct cJSON *history)
 {
     const cJSON *each = NULL;
-    if (cJSON_GetArraySize(history) == 0) {
+    size_t count = 0;
+    cJSON_ArrayForEach(each, history)
+    {
+        count += tells(each);
+    }
+    if (count == 0) {
         return;
     }
     putchar('\n');
     struct dlq_output_table *table = dlq_output_table_new(output, HISTORY, sizeof HISTORY / sizeof HISTORY[0]);
     cJSON_ArrayForEach(each, history)
     {
+        if (!tells(each)) {
+            continue;
+        }
         struct buffer target = buffer_new(EVENT_VIEW_MAX);
         bool has_target = event_view_place(api_client_answer_member(each, "target"), &target);
         const char *due = api_client_answer_text(each, "due");
@@ -119,7 +133,7 @@ void event_show(const struct dlq_output *output, const struct cJSON *event)
     line_of_buffer("id", event_view_id(event, &id), &id);
     line_of_text("state", api_client_answer_text(event, "state"));
     line_of_time(output, event, "due", "due");
-    line_of_time(output, event, "resumed", "resume_due");
+    line_of_time(output, event, "was due", "resume_due"); /* paused: at that time again, once somebody resumes it */
     line_of_time(output, event, "retried", "retry_at");
     line_of_buffer("repeats", event_view_recurrence(event, &repeats), &repeats);
     line_of_time(output, event, "expires", "expires");

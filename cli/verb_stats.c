@@ -34,7 +34,7 @@ static void line_of_time(const struct dlq_output *output, const struct cJSON *st
     int64_t ms = api_client_answer_whole(stats, number, -1);
     if (ms >= 0) {
         dlq_output_age(output, ms, age);
-        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms ? " ago" : "", api_client_answer_text(stats, member));
+        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(stats, member));
     }
 }
 

@@ -97,9 +97,17 @@ class Token(unittest.TestCase):
                 result = run("stats", "--token-file", bad, "--server", "127.0.0.1:1")
                 self.assertEqual((result.code, result.out), (78, ""))
                 self.assertIn(bad, result.err)
+                self.assertTrue(result.err.startswith("tarry stats: --token-file: "), result.err)
                 self.assertEqual(result.err.count("\n"), 1)
         self.assertEqual(run("stats", "--token-file", "/nonexistent").code, 78)
         self.assertEqual(run("stats", "--token-file", "").code, 78)
+
+    def test_a_file_for_everybody_is_warned_of(self):
+        for mode, warned in ((0o600, False), (0o640, False), (0o644, True), (0o606, True)):
+            os.chmod(self.path, mode)
+            with Server(stats) as server:
+                result = run("stats", "--token-file", self.path, server=server)
+                self.assertEqual((result.code, "warning: everybody on this machine" in result.err, TOKEN in result.err), (0, warned, False))
 
     def test_wrong_or_missing(self):
         with Server(lambda request, connection: problem(401, "unauthorized", "the token is missing or wrong")) as server:
@@ -164,6 +172,13 @@ class Failures(unittest.TestCase):
                 self.assertTrue(result.err.startswith("tarry get: some words, and the remedy"))
                 self.assertTrue(result.err.endswith(f"({code})\n"))
 
+    def test_those_who_may_have_it_are_named(self):
+        elsewhere = [{"topic": "d", "partition": i, "owner": owner} for i, owner in enumerate(["b:7411", None, "c:7411", "b:7411", "x" * 900])]
+        with Server(lambda r, c: problem(404, "not_found", "Not here.", elsewhere=elsewhere)) as server:
+            for verb in ("get", "pause", "cancel"):
+                result = run(verb, "a", server=server)
+                self.assertEqual((result.code, result.out, result.err), (3, "", f"tarry {verb}: Not here. Ask them: --server b:7411, --server c:7411 (not_found)\n"))
+
     def test_words_of_a_daemon_cannot_upset_a_terminal(self):
         with Server(lambda r, c: problem(404, "not\x1bfound", "\x1b[31mred\x07\r\n\u202e" + "x" * 5000)) as server:
             result = run("get", "a", server=server)
@@ -219,7 +234,9 @@ class Failures(unittest.TestCase):
             result = run("stats", "--timeout", "300ms", server=server)
         self.assertLess(time.monotonic() - start, 30)
         self.assertEqual((result.code, result.out), (69, ""))
-        self.assertIn("did not answer in time (300 ms)", result.err)
+        self.assertEqual(result.err, f"tarry stats: {server.address} did not answer in time (300 ms)\n")
+        with Server(lambda r, c: c.recv(1) and None) as server:
+            self.assertIn("(300 ms); whether it did what was asked is not known\n", run("cancel", "a", "--timeout", "300ms", server=server).err)
 
     def test_chunked_and_huge(self):
         document = {"items": [{"id": "x" * 1000, "n": i} for i in range(1000)], "next_cursor": None}

@@ -215,6 +215,19 @@ class Get(Case):
                              f"{STAMP}  paused                            -  -\n")
         self.assertEqual(requests[0].target, "/api/v1/messages/order-7?source=delays")
 
+    def test_what_tells_nothing_is_left_out(self):
+        paused = event("a", due_ms=None, due=None, state="paused", resume_due=STAMP, resume_due_ms=IN_2_H,
+                       history=[{"at": STAMP, "outcome": "not_found", "due": None, "target": None}, {"at": STAMP, "outcome": "paused", "due": STAMP, "target": None}])
+        with Server(reply_to(paused)) as server:
+            out = run_on_terminal("get", "a", server=server).out
+        self.assertIn(f"was due   in 2h ({STAMP})\n", out)
+        self.assertIn(f"{STAMP}  paused   {STAMP}  -\n", out)
+        self.assertNotIn("not_found", out)
+        with Server(reply_to(event("a", due_ms=int(time.time() * 1000) + 300, history=[paused["history"][0]]))) as server:
+            out = run_on_terminal("get", "a", server=server).out
+        self.assertIn(f"due       now ({STAMP})\n", out)
+        self.assertNotIn("outcome", out)
+
     def test_ended_and_masked(self):
         ended = {"id": "a", "state": "delivered", "payloads": "masked", "value_bytes": 5, "due": None, "due_ms": None, "target": None, "source": None, "history": []}
         self.both(reply_to(ended), ["get", "a"], [ended], "id        a\nstate     delivered\nsize      5 bytes (payloads: masked)\n")

@@ -25,7 +25,7 @@ class Target(Case):
                 self.assertEqual(run("target", verb, "x", server=server).code, 3)
         for arguments in (["target"], ["target", "stop", "x"], ["target", "pause"], ["target", "pause", ""], ["target", "pause", "a", "b"], ["target", "list", "a"]):
             result = run(*arguments, env={"TARRY_SERVER": "127.0.0.1:1"})
-            self.assertEqual((result.code, result.err != ""), (2, True), arguments)
+            self.assertEqual((result.code, result.err + result.out != ""), (2, True), arguments)
 
 
 STATS = {"uptime_s": 93784, "pending": 1234567, "pending_bytes": 5, "in_memory": 100, "in_flight": 2, "overdue": 3, "next_due": STAMP, "next_due_ms": IN_4_MIN, "last_due": STAMP,
