@@ -234,7 +234,7 @@ class Failures(unittest.TestCase):
             result = run("stats", "--timeout", "300ms", server=server)
         self.assertLess(time.monotonic() - start, 30)
         self.assertEqual((result.code, result.out), (69, ""))
-        self.assertEqual(result.err, f"tarry stats: {server.address} did not answer in time (300 ms)\n")
+        self.assertEqual(result.err, f"tarry stats: http://{server.address} did not answer in time (300 ms)\n")
         with Server(lambda r, c: c.recv(1) and None) as server:
             self.assertIn("(300 ms); whether it did what was asked is not known\n", run("cancel", "a", "--timeout", "300ms", server=server).err)
 
