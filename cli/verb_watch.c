@@ -80,7 +80,12 @@ static void show_line(const struct cJSON *event)
 
 static void say_missed(struct watch *watch, const struct cJSON *event)
 {
-    client_command_note(&watch->command, "%" PRId64 " outcomes were missed: they came faster than they were read", api_client_answer_whole(event, "missed", 0));
+    int64_t missed = api_client_answer_whole(event, "missed", 0);
+    if (missed > 0) {
+        client_command_note(&watch->command, "%" PRId64 " outcomes were missed: they came faster than they were read", missed);
+    } else { /* null: nobody counted them */
+        client_command_note(&watch->command, "outcomes may have been missed: the daemon was started anew, or kept none for so long");
+    }
 }
 
 static bool on_event(void *context, const char *name, const char *data)

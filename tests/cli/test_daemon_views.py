@@ -154,6 +154,10 @@ class Watch(Case):
         self.assertIn("the connection ended: trying again", result.err)
         self.assertIn("7 outcomes were missed", result.err)
 
+    def test_what_was_missed_without_a_count(self):
+        with Server(always(HEAD + b"event: missed\ndata: {\"missed\":null}\n\n" + sse(1)[0])) as server:
+            self.assertIn("tarry watch: outcomes may have been missed", run("watch", "-n", "1", server=server).err)
+
     def test_bytes_that_come_one_by_one(self):
         def script(request, connection):
             for byte in HEAD + b"data: {\"outcome\":\r\ndata: \"x\"}\r\n\r\n: c\r\rdata:{}\r\r":
