@@ -23,10 +23,11 @@ static struct cancel_bulk_item *grow(struct cancel_bulk *bulk)
     return &bulk->items[bulk->count++];
 }
 
-void cancel_bulk_add(struct cancel_bulk *bulk, struct span id, const char *source)
+void cancel_bulk_add(struct cancel_bulk *bulk, struct span id, const char *source, int64_t partition)
 {
     struct cancel_bulk_item *item = grow(bulk);
     buffer_add_span(&item->id, id);
+    item->partition = source == NULL ? -1 : partition;
     item->source = source == NULL ? NULL : memory_text(source, strlen(source));
 }
 
@@ -34,13 +35,14 @@ static bool visit(void *context, const struct cJSON *event)
 {
     struct cancel_bulk *bulk = context;
     struct buffer id = buffer_new(ID_MAX);
-    const char *source = api_client_answer_text(api_client_answer_member(event, "source"), "topic");
+    const struct cJSON *place = api_client_answer_member(event, "source");
+    const char *source = api_client_answer_text(place, "topic");
     if (!event_view_id(event, &id) || id.length == 0 || id.full) {
         bulk->without_id += 1;
     } else if (bulk->count == CANCEL_BULK_MAX) {
         bulk->more = true;
     } else {
-        cancel_bulk_add(bulk, buffer_span(&id), source[0] == '\0' ? NULL : source);
+        cancel_bulk_add(bulk, buffer_span(&id), source[0] == '\0' ? NULL : source, api_client_answer_whole(place, "partition", -1));
     }
     buffer_free(&id);
     return !bulk->more;

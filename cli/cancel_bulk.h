@@ -8,7 +8,8 @@
 
 struct cancel_bulk_item {
     struct buffer id;
-    char *source; /* topic; NULL: any */
+    char *source;      /* topic; NULL: any */
+    int64_t partition; /* of source, where the list saw it: no other event of that id is meant; -1: any */
 };
 
 struct cancel_bulk {
@@ -18,8 +19,8 @@ struct cancel_bulk {
     bool more;         /* than CANCEL_BULK_MAX match */
 };
 
-/* Adds an id that was given. */
-void cancel_bulk_add(struct cancel_bulk *bulk, struct span id, const char *source);
+/* Adds an id, as it was given or seen. `partition` -1: any. */
+void cancel_bulk_add(struct cancel_bulk *bulk, struct span id, const char *source, int64_t partition);
 
 /* Adds those that the flags choose, by asking for the list. 0, or the code, told. */
 int cancel_bulk_find(struct client_command *command, int64_t limit, struct cancel_bulk *bulk);

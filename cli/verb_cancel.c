@@ -74,12 +74,17 @@ static int cancel_one(struct cancel *cancel, const struct cancel_bulk_item *item
     struct span id = buffer_span(&item->id);
     struct api_client_request request = {.method = "DELETE"};
     const char *key = verb_arguments_value(&cancel->command.arguments, "--key");
+    char partition[24];
     if (event_path(&cancel->command, id, "", item->source, &path) == NULL) {
         buffer_free(&path);
         return VERBS_EXIT_USAGE;
     }
     path.length -= 1; /* its end, for the next parameter */
     api_client_path_query(&path, "key", key);
+    if (item->partition >= 0) {
+        (void)snprintf(partition, sizeof partition, "%" PRId64, item->partition);
+        api_client_path_query(&path, "partition", partition);
+    }
     request.path = api_client_path_text(&path);
     if (request.path == NULL) {
         buffer_free(&path);
@@ -147,7 +152,7 @@ static int collect(struct cancel *cancel, int64_t limit)
 {
     const struct verb_arguments *arguments = &cancel->command.arguments;
     for (size_t i = 0; i < arguments->word_count; i++) {
-        cancel_bulk_add(&cancel->bulk, span_of_text(arguments->words[i]), verb_arguments_value(arguments, "--source"));
+        cancel_bulk_add(&cancel->bulk, span_of_text(arguments->words[i]), verb_arguments_value(arguments, "--source"), -1);
     }
     int code = arguments->word_count > 0 ? VERBS_EXIT_DONE : cancel_bulk_find(&cancel->command, limit, &cancel->bulk);
     if (code != VERBS_EXIT_DONE) {

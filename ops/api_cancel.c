@@ -2,7 +2,7 @@
  * DELETE /api/v1/messages/{id} and /schedules/{id}: a cancel in each partition where the event may stand.
  *
  * An id does not say in which partition its event is, so one goes to each, in two rounds when the key is known: first where that leads. Those of this instance answer;
- * of the others it is said who has them.
+ * of the others it is said who has them. A partition that is named is the only one: who has seen the event in a list means that one, and none of the same id elsewhere.
  */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -32,6 +32,7 @@ struct cancel {
     struct api_record record;
     struct span id;
     struct span key; /* absent: not given */
+    int64_t only;    /* the one partition that is named; -1: all */
     struct api_question_here here;
     struct goal *goals;
     size_t count;
@@ -53,8 +54,15 @@ static bool add_goals(struct cancel *cancel, size_t source)
                            REQUEST_WATCH_PLACES_MAX);
         return false;
     }
+    if (cancel->only >= partitions) {
+        api_answer_problem(request, 400, "bad_parameter", "Bad Request", "partition: %s has %" PRId32 " of them, from 0 on.", cancel->write.api->sources[source].topic, partitions);
+        return false;
+    }
     cancel->goals = memory_resize(cancel->goals, cancel->count + (size_t)partitions, sizeof(*cancel->goals));
     for (int32_t i = 0; i < partitions; i++) {
+        if (cancel->only >= 0 && cancel->only != i) {
+            continue;
+        }
         const struct api_question_partition *place = api_question_find(&cancel->here, source, i);
         cancel->goals[cancel->count++] =
             (struct goal){.source = source, .partition = i, .here = place != NULL && place->open ? place : NULL, .place = {.offset = -1, .at_ms = -1}};
@@ -327,9 +335,12 @@ static void answer(struct cancel *cancel)
     }
 }
 
-/* Another instance's partition, to which the key leads: that one can answer, we could only send. True: answered. */
+/* Another instance's partition, which is named or to which the key leads: that one can answer, we could only send. True: answered. */
 static bool answered_elsewhere(struct cancel *cancel, size_t source)
 {
+    if (cancel->only >= 0) {
+        return api_owner_place(cancel->write.request, cancel->write.api, &cancel->here, source, (int32_t)cancel->only) == NULL;
+    }
     if (cancel->key.data == NULL || source == API_OWNER_ALL) {
         return false;
     }
@@ -372,7 +383,7 @@ static void carry_out(struct cancel *cancel, size_t source)
 
 void api_cancel(struct http_request *request, struct api *api)
 {
-    static const char *const known[] = {"source", "key", NULL};
+    static const char *const known[] = {"source", "key", "partition", NULL};
     struct cancel cancel = {.write = {.request = request, .api = api, .action = "cancel", .what = "id", .subject = request->parameter}};
     size_t source;
     if (!api_parameter_known(request, known)) {
@@ -380,7 +391,7 @@ void api_cancel(struct http_request *request, struct api *api)
     }
     cancel.id = request->parameter;
     cancel.key = http_request_query(request, "key");
-    if (api_owner_source(request, api, http_request_query(request, "source"), true, &source)) {
+    if (api_owner_source(request, api, http_request_query(request, "source"), true, &source) && api_owner_partition(request, source, cancel.key.data != NULL, &cancel.only)) {
         carry_out(&cancel, source);
     }
     api_write_end(&cancel.write);

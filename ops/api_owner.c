@@ -91,6 +91,18 @@ int32_t api_owner_partitions(struct http_request *request, struct api *api, size
     return partitions;
 }
 
+bool api_owner_partition(struct http_request *request, size_t source, bool with_key, int64_t *partition)
+{
+    if (!api_parameter_number(request, "partition", 0, INT32_MAX, -1, partition)) {
+        return false;
+    }
+    bool good = *partition < 0 || (source != API_OWNER_ALL && !with_key);
+    if (!good) {
+        api_answer_problem(request, 400, "bad_parameter", "Bad Request", "partition: name its source too, and no key: that says another one.");
+    }
+    return good;
+}
+
 /* ------------------------------------------------------------------------------------------------- owners */
 
 /* Answers. What is nobody's just now, or just becoming ours, or nobody knows whose, is known soon: 503. */

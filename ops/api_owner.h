@@ -18,6 +18,10 @@ bool api_owner_source(struct http_request *request, const struct api *api, struc
 /* How many partitions a source has. 0: answered with 503 `unavailable`, or 404. */
 int32_t api_owner_partitions(struct http_request *request, struct api *api, size_t source);
 
+/* The `partition` that is named beside a source, -1: none. `source` is what api_owner_source gave; with_key: a key is named too, which would say another one. False: the request is answered with 400
+ * `bad_parameter`. Whether the source has so many is not looked at. */
+bool api_owner_partition(struct http_request *request, size_t source, bool with_key, int64_t *partition);
+
 /* This instance's partition, open. NULL: the request is answered, with 421 `not_owner`, its `owner` (null: it has no `advertise`) and `partition`, or with 503 while nobody can take it. */
 const struct api_question_partition *
 api_owner_place(struct http_request *request, struct api *api, const struct api_question_here *here, size_t source, int32_t partition);

@@ -337,7 +337,7 @@ class Cancel(Case):
             server.requests.clear()
             result = run("cancel", "--id-prefix", "x-", "--execute", server=server)
             self.assertEqual((result.code, [line["id"] for line in result.lines()]), (3, ["x-1", "x-2"]))
-            self.assertEqual([(r.method, r.target) for r in server.requests[1:]], [("DELETE", "/api/v1/messages/x-1?source=delays"), ("DELETE", "/api/v1/messages/x-2?source=delays")])
+            self.assertEqual([(r.method, r.target) for r in server.requests[1:]], [("DELETE", "/api/v1/messages/x-1?source=delays&partition=0"), ("DELETE", "/api/v1/messages/x-2?source=delays&partition=0")])
             self.assertEqual(run("cancel", "--schedules", server=server).code, 0)
             self.assertEqual(server.requests[-1].target, "/api/v1/schedules?limit=1000")
         with Server(reply_to({"items": [], "next_cursor": None})) as server:

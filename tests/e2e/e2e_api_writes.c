@@ -138,6 +138,40 @@ static void answers(struct scene *scene)
 
 /* ------------------------------------------------------------------------------------------------- cancelled */
 
+/* Schedules the id "two" with this key; its partition. */
+static int partition_of_two(struct scene *scene, int key)
+{
+    char body[128];
+    (void)snprintf(body, sizeof body, "{\"in\":\"1h\",\"id\":\"two\",\"key\":\"%d\"}", key);
+    struct write_client_answer answer = write_client_expect(scene->http_port, "POST", MESSAGES, body, 201, "scheduled");
+    const cJSON *source = cJSON_GetObjectItemCaseSensitive(answer.document, "source");
+    int partition = (int)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(source, "partition"));
+    write_client_free(&answer);
+    return partition;
+}
+
+/* One id with two keys: a partition that is named is the only one, which is what a list shows and a person means. */
+static void cancels_one_of_two(struct scene *scene)
+{
+    char path[128];
+    int first = partition_of_two(scene, 0);
+    int second = first;
+    for (int key = 1; second == first && key < 100; key++) {
+        second = partition_of_two(scene, key);
+    }
+    assert_int_not_equal(first, second);
+    size_t before = count_in(scene, "tarry-action", "cancel");
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, MESSAGES "/two?partition=%d", i == 0 ? first : second);
+        for (int time = 0; time < 2; time++) { /* it was still pending the first time, also when the other one was cancelled before */
+            struct write_client_answer answer = write_client_expect(scene->http_port, "DELETE", path, NULL, 200, "cancelled");
+            assert_int_equal(cJSON_HasObjectItem(answer.document, "already"), time);
+            write_client_free(&answer);
+        }
+    }
+    assert_int_equal(count_in(scene, "tarry-action", "cancel"), before + 4);
+}
+
 static void cancels(struct scene *scene)
 {
     post(scene, MESSAGES, "{\"in\":\"1h\",\"id\":\"gone\",\"key\":\"k\"}", 201, "scheduled");
@@ -167,6 +201,10 @@ static void cancels(struct scene *scene)
     assert_true(write_client_number(&late, "delivered_ms") > 0);
     write_client_free(&late);
     cancel(scene, MESSAGES "/x?source=nowhere", 404, "not_found");
+    cancel(scene, MESSAGES "/x?partition=0&key=k", 400, "bad_parameter");
+    cancel(scene, MESSAGES "/x?partition=-1", 400, "bad_parameter");
+    cancel(scene, MESSAGES "/x?partition=1000", 400, "bad_parameter");
+    cancels_one_of_two(scene);
 }
 
 static void cancels_what_comes_again(struct scene *scene)
