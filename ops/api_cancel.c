@@ -315,7 +315,7 @@ static void answer_nowhere(struct cancel *cancel)
         (void)snprintf(detail, sizeof(detail), "Kafka will never take the cancel for partition %" PRId32 ": %s.", failed->partition, failed->sent.text);
         api_write_problem(&cancel->write, 502, "not_written", "Bad Gateway", detail, NULL);
     } else {
-        api_write_problem(&cancel->write, 404, "not_found", "Not Found", "Nothing of this id is pending. (What a start of tarry lies behind is not known: it may have been delivered or cancelled then.)",
+        api_write_problem(&cancel->write, 404, "not_found", "Not Found", "Nothing of this id is pending. (It may have been delivered or cancelled before tarry's last start: that is not known.)",
                           NULL);
     }
 }

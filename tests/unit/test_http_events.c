@@ -128,7 +128,11 @@ static void test_events(void **state)
 static void test_refusals(void **state)
 {
     struct http_scene *scene = *state;
-    char *answer = http_client_request(scene->port, "GET", "/api/v1/events?outcom=delivered", LOCAL);
+    char *answer = http_client_request(scene->port, "GET", "/api/v1/events?outcome=deliverd", LOCAL);
+    assert_int_equal(http_client_status(answer), 400);
+    assert_non_null(strstr(answer, "delivered, letter, cancelled"));
+    free(answer);
+    answer = http_client_request(scene->port, "GET", "/api/v1/events?outcom=delivered", LOCAL);
     assert_int_equal(http_client_status(answer), 400);
     assert_non_null(strstr(answer, "did you mean outcome?"));
     free(answer);
