@@ -1,5 +1,6 @@
 /* `tarry stats`. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 #define HOME_AND_CLEAR "\033[H\033[J"
 #define DAY_MS INT64_C(86400000)
 #define NAME_WIDTH 13
+#define STEP_MS 200
 
 static void line_of_count(const struct cJSON *stats, const char *name, const char *member, const char *behind)
 {
@@ -137,6 +139,35 @@ static int once(struct client_command *command, bool again)
     return code;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* So that what is printed ends as a document. A second one ends it at once. */
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* False: it was interrupted. A signal that comes before the wait is seen after it: waits are short. */
+static bool wait_for(int64_t ms)
+{
+    while (ms > 0 && interrupted == 0) {
+        int64_t step_ms = ms < STEP_MS ? ms : STEP_MS;
+        struct timespec span = {step_ms / 1000, step_ms % 1000 * 1000000};
+        (void)nanosleep(&span, NULL);
+        ms -= step_ms;
+    }
+    return interrupted == 0;
+}
+
 static int run(struct client_command *command)
 {
     int64_t interval_ms = 0;
@@ -149,14 +180,16 @@ static int run(struct client_command *command)
         return verb_arguments_wrong(command->verb, "--count goes with --interval");
     }
     int code = client_command_connect(command);
+    if (interval_ms > 0) {
+        catch_interrupts();
+    }
     for (int64_t done = 0; code == VERBS_EXIT_DONE && ferror(stdout) == 0;) {
         code = once(command, interval_ms > 0);
         done += 1;
         if (interval_ms == 0 || (count > 0 && done >= count) || code != VERBS_EXIT_DONE) {
             break;
         }
-        struct timespec span = {interval_ms / 1000, interval_ms % 1000 * 1000000};
-        (void)nanosleep(&span, NULL);
+        code = wait_for(interval_ms) ? code : VERBS_EXIT_INTERRUPTED;
     }
     return code;
 }

@@ -61,10 +61,12 @@ class Stats(Case):
             self.assertEqual((result.code, result.lines(), len(server.requests)), (0, [STATS] * 3, 3))
             result = run_on_terminal("stats", "--interval", "100ms", "--count", "2", server=server)
             self.assertEqual((result.code, result.out.count("\x1b[H\x1b[J")), (0, 2))
-            terminal = Terminal("stats", "--interval", "1h", server=server)
-            terminal.until("source ")
-            terminal.interrupt()
-            self.assertEqual(terminal.end().code, -2)
+            for arguments, seen, end in (((), "source ", ""), (("-o", "json"), "uptime_s", "\n]\n")):
+                terminal = Terminal("stats", "--interval", "1h", *arguments, server=server)
+                terminal.until(seen)
+                terminal.interrupt()
+                result = terminal.end()
+                self.assertEqual((result.code, result.out.endswith(end)), (130, True))
         for arguments in (["--count", "2"], ["--interval", "1ms"], ["--interval", "soon"], ["now"]):
             self.assertEqual(run("stats", *arguments, env={"TARRY_SERVER": "127.0.0.1:1"}).code, 2, arguments)
 
