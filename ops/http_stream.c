@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/buffer.h"
 #include "base/memory.h"
 #include "ops/api.h"
 #include "ops/clock.h"
