@@ -32,17 +32,6 @@ bool control_find(const struct slot *slot, struct record_id id, const struct sto
     return find(slot, id, found, event);
 }
 
-static struct taken *find_taken(const struct queue *queue, struct key key)
-{
-    for (uint32_t i = 0; i < queue->taken.count && key_compare(key, queue->taken_point) <= 0; i++) {
-        struct taken *item = taken_at(&queue->taken, i);
-        if (item->key.offset == key.offset) {
-            return item;
-        }
-    }
-    return NULL;
-}
-
 bool control_is_pending(const struct slot *slot, struct record_id id, const struct stored_event *found)
 {
     struct stored_event event;
@@ -51,7 +40,7 @@ bool control_is_pending(const struct slot *slot, struct record_id id, const stru
     }
     const struct queue *queue = catch_up_queue(slot, event.lane, event.due_ms);
     struct key key = {event.due_ms, event.offset};
-    const struct taken *item = find_taken(queue, key);
+    const struct taken *item = queue_find_taken(queue, key);
     return item != NULL ? item->state != TAKEN_ENDED : !queue_is_done(slot, queue, key);
 }
 
@@ -92,7 +81,7 @@ static enum ending end_event(struct core *core, struct slot *slot, const struct 
 {
     struct queue *queue = catch_up_queue(slot, event->lane, event->due_ms);
     struct key key = {event->due_ms, event->offset};
-    struct taken *item = find_taken(queue, key);
+    struct taken *item = queue_find_taken(queue, key);
     /* Whatever becomes of its delivery: a checkpoint that has passed the control must not hold the row any more (R3). */
     cancelled_add(&slot->cancelled, key, event->lane);
     if (item == NULL && queue_is_done(slot, queue, key)) {

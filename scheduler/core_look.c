@@ -7,7 +7,6 @@
 #include "scheduler/core_state.h"
 #include "scheduler/queue.h"
 #include "scheduler/reappend.h"
-#include "scheduler/steer.h"
 
 static const struct slot *slot_of(const struct core *core, slot_index index)
 {
@@ -16,10 +15,10 @@ static const struct slot *slot_of(const struct core *core, slot_index index)
 }
 
 /* Without late ones the FIFO is in the order of its keys, and a page of rows is looked up in it one by one. */
-static const struct taken *find_taken(const struct slot *slot, const struct queue *queue, struct key key)
+static const struct taken *find_taken(const struct queue *queue, struct key key)
 {
     if (queue->taken.late > 0) {
-        return steer_find_taken(slot, queue->lane, key);
+        return queue_find_taken(queue, key);
     }
     uint32_t low = 0;
     uint32_t high = queue->taken.count;
@@ -99,7 +98,7 @@ static void look_at(const struct core *core, const struct slot *slot, const stru
         find_all(queue, keys, count, items);
     }
     for (size_t i = 0; i < count; i++) {
-        const struct taken *item = many || !taken ? items[i] : find_taken(slot, queue, keys[i]);
+        const struct taken *item = many || !taken ? items[i] : find_taken(queue, keys[i]);
         bool forgotten = !is_known(slot, keys[i].offset) || cancelled_has(&slot->cancelled, keys[i].offset);
         bool done = item == NULL && queue_is_done_below(queue, keys[i], cut);
         states[i] = item != NULL ? state_of(item) : CORE_EVENT_PENDING;
@@ -146,7 +145,7 @@ static bool is_sent_by_person(const struct slot *slot, int64_t offset)
 /* Where it is written again, it is pending in two places, or in none. */
 static bool is_moving(const struct slot *slot, const struct queue *queue, struct key key)
 {
-    const struct taken *item = find_taken(slot, queue, key);
+    const struct taken *item = find_taken(queue, key);
     return copy_forward_blocks(slot, key.offset) || is_sent_by_person(slot, key.offset) || (item != NULL && (item->state == TAKEN_MOVED || has_fired(item)));
 }
 

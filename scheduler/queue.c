@@ -268,6 +268,17 @@ static int64_t cut_behind(const struct slot *slot, const struct queue *queue, ui
     return queue->spilled_from < cut ? queue->spilled_from : cut;
 }
 
+struct taken *queue_find_taken(const struct queue *queue, struct key key)
+{
+    for (uint32_t i = 0; i < queue->taken.count && key_compare(key, queue->taken_point) <= 0; i++) {
+        struct taken *item = taken_at(&queue->taken, i);
+        if (item->key.offset == key.offset) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
 int64_t queue_cut(const struct slot *slot, const struct queue *queue)
 {
     return cut_behind(slot, queue, 0);

@@ -40,6 +40,9 @@ bool queue_is_done(const struct slot *slot, const struct queue *queue, struct ke
 int64_t queue_cut(const struct slot *slot, const struct queue *queue);
 bool queue_is_done_below(const struct queue *queue, struct key key, int64_t cut);
 
+/* The record's place in the FIFO, NULL: it is not there. O(FIFO), O(1) for what is beyond all that was taken. */
+struct taken *queue_find_taken(const struct queue *queue, struct key key);
+
 /* Brings the frontier up to date with what was read and what the clock has passed: what is needed before F is committed or asked. O(FIFO)
  * when late ones are in it. */
 void queue_refresh(const struct slot *slot, struct queue *queue, int64_t wall_ms);

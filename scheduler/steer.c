@@ -32,18 +32,6 @@ void steer_refuse(struct core *core, const struct input *input)
     command->as.steered = (struct command_steered){.token = input->as.steer.token, .result = STEER_STOPPED};
 }
 
-struct taken *steer_find_taken(const struct slot *slot, lane_index lane, struct key key)
-{
-    const struct queue *queue = catch_up_queue(slot, lane, key.due_ms);
-    for (uint32_t i = 0; i < queue->taken.count && key_compare(key, queue->taken_point) <= 0; i++) {
-        struct taken *item = taken_at(&queue->taken, i);
-        if (item->key.offset == key.offset) {
-            return item;
-        }
-    }
-    return NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------- what is asked */
 
 static bool is_closed(const struct core *core, const struct slot *slot)
@@ -84,7 +72,8 @@ static enum steer_result look_at_taken(const struct taken *item)
 static enum steer_result look_at_event(const struct core *core, const struct slot *slot, const struct stored_event *event)
 {
     struct key key = {event->due_ms, event->offset};
-    const struct taken *item = steer_find_taken(slot, event->lane, key);
+    const struct queue *queue = catch_up_queue(slot, event->lane, event->due_ms);
+    const struct taken *item = queue_find_taken(queue, key);
     if (copy_forward_blocks(slot, event->offset) || core->lanes[event->lane].decides) {
         return STEER_MOVING; /* what is undecided goes on as a re-append, and soon (R10) */
     }
@@ -92,7 +81,7 @@ static enum steer_result look_at_event(const struct core *core, const struct slo
     if (result != STEER_DONE) {
         return result;
     }
-    if (item == NULL && queue_is_done(slot, catch_up_queue(slot, event->lane, event->due_ms), key)) {
+    if (item == NULL && queue_is_done(slot, queue, key)) {
         return STEER_TOO_LATE;
     }
     return slot->steer.count < STEER_MAX ? STEER_DONE : STEER_BUSY;
@@ -189,7 +178,7 @@ void steer_gain(struct slot *slot, const struct input_slot_gained *gained)
 /* Not sent yet: something else may have got hold of the event, which was not so when it was asked for. */
 static enum steer_result look_again(const struct core *core, const struct slot *slot, const struct steered *item)
 {
-    const struct taken *taken = steer_find_taken(slot, item->lane, item->key);
+    const struct taken *taken = queue_find_taken(catch_up_queue(slot, item->lane, item->key.due_ms), item->key);
     if (is_closed(core, slot)) {
         return STEER_STOPPED;
     }

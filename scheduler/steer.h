@@ -65,7 +65,4 @@ void steer_lose(struct core *core, struct slot *slot);
 /* Takes the item at this place out, with an answer. */
 void steer_answer(struct core *core, struct slot *slot, uint32_t place, enum steer_result result);
 
-/* The event's place in the FIFO of its queue, NULL: it is not there. */
-struct taken *steer_find_taken(const struct slot *slot, lane_index lane, struct key key);
-
 #endif

@@ -69,7 +69,7 @@ const struct partition_frontier *steer_send(struct core *core, struct slot *slot
 static void end_event(struct core *core, struct slot *slot, const struct steered *item)
 {
     struct queue *queue = catch_up_queue(slot, item->lane, item->key.due_ms);
-    struct taken *taken = steer_find_taken(slot, item->lane, item->key);
+    struct taken *taken = queue_find_taken(queue, item->key);
     cancelled_add(&slot->cancelled, item->key, item->lane);
     if (taken == NULL) {
         queue->pending--;
