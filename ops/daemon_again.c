@@ -158,7 +158,7 @@ void daemon_again_write(struct daemon *daemon,
     daemon->sink_full = daemon->sink_full || (full && daemon_transaction_exact(daemon)); /* that queue is the deliveries', too */
     bool undecided = !row->refused && row->decoded.conditional && again == NULL; /* it acts on nothing, and nobody finds it */
     struct record_id id = row->refused || undecided ? RECORD_ID_NONE : daemon_ids_hash(daemon, row->decoded.id);
-    daemon_input(daemon, INPUT_REAPPENDED, partition)->as.reappended = (struct input_reappended){id, place->key.offset};
+    daemon_input(daemon, INPUT_REAPPENDED, partition)->as.reappended = (struct input_reappended){id, place->key.offset, row->root >= 0 ? row->root : place->key.offset};
 }
 
 void daemon_again_fault(struct daemon *daemon, const struct partition *partition, lane_index lane, uint64_t sequence, enum letter_reason reason, const char *text)

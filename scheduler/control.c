@@ -150,7 +150,7 @@ bool control_take(struct core *core, struct slot *slot, const struct input_recor
     bool marked = false;
     bool again = record->root >= 0;
     if (again) {
-        reappend_read(slot, record->id, record->offset);
+        reappend_read(slot, record->id, record->root);
     }
     if (again && skip_marked(core, slot, record)) {
         return false;
@@ -189,7 +189,7 @@ bool control_take_conditional(struct core *core, struct slot *slot, const struct
     if (record->root < 0) {
         return true;
     }
-    reappend_read(slot, record->id, record->offset);
+    reappend_read(slot, record->id, record->root);
     return !skip_marked(core, slot, record);
 }
 

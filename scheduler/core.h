@@ -177,7 +177,7 @@ struct core_event {
 };
 
 /* The event of this id, `found` as in input_record: what is pending, or under way. False: none is. MOVING: as it was where it is still known; where only the id is, key.offset is that
- * of the record that moved, lane LANES_MAX, root perhaps -1, ref 0. The slot must be held. O(1) on the average, O(log FIFO) for what is due (O(FIFO) while late ones are in it). */
+ * of the record that moved, lane LANES_MAX, ref 0. The slot must be held. O(1) on the average, O(log FIFO) for what is due (O(FIFO) while late ones are in it). */
 bool core_look_id(const struct core *core, slot_index index, struct record_id id, const struct stored_event *found, struct core_event *event);
 
 /* What was read at this offset and stands in no written checkpoint yet; its state may be any but MOVING. False: nothing was, or its row is in the store. The slot must be held. Cost as core_look_row. */

@@ -139,13 +139,19 @@ struct postpone {
     int64_t wait_ms;       /* after a failure, 0 after a success */
 };
 
+/* One re-append of the transaction that is open or ending. */
+struct noted {
+    struct record_id id;
+    int64_t root;
+};
+
 /* What is written again and not read back (reappend.h). */
 struct moving {
-    struct id_table table;   /* offset: of the record that moved; end */
-    struct record_id *noted; /* in the transaction that is open or ending */
+    struct id_table table; /* offset: of the record that moved; root: of that; end */
+    struct noted *noted;
     uint32_t noted_count;
     uint32_t noted_capacity;
-    uint32_t swept;          /* left after the last sweep */
+    uint32_t swept; /* left after the last sweep */
 };
 
 /* Events that ended without a delivery, in this life of the slot. */

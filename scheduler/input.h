@@ -172,6 +172,7 @@ struct input_retention {
 struct input_reappended {
     struct record_id id; /* of the schedule; RECORD_ID_NONE: none, or of a conditional record that is copied forward undecided */
     int64_t offset;      /* of the record that was written again */
+    int64_t root;        /* of that record: where a person wrote it; its own offset if it is no re-append */
 };
 
 /* What a person wants of one schedule. */

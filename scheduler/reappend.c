@@ -22,6 +22,13 @@ static bool is_live(const struct core *core, const struct slot *slot, const stru
                                !queue_is_done(slot, queue, (struct key){DUE_SINCE_EVER, entry->offset}));
 }
 
+/* What is moving with this id and root: one of another root is another event, though of that schedule. */
+static struct id_entry *find(const struct moving *moving, struct record_id id, int64_t root)
+{
+    struct id_entry *entry = id_table_find(&moving->table, id);
+    return entry != NULL && entry->root == root ? entry : NULL;
+}
+
 struct sweeping {
     const struct core *core;
     const struct slot *slot;
@@ -55,15 +62,14 @@ void reappend_note(const struct core *core, struct slot *slot, const struct inpu
     if (record_id_is_none(input->id)) {
         return;
     }
-    const struct id_entry *old = id_table_find(&moving->table, input->id);
+    const struct id_entry *old = find(moving, input->id, input->root);
     bool decided = old != NULL && old->decided;
-    int64_t root = decided ? old->root : -1;
-    put(core, slot, &(struct id_entry){.id = input->id, .offset = input->offset, .end = REAPPEND_END_UNKNOWN, .root = root, .decided = decided});
+    put(core, slot, &(struct id_entry){.id = input->id, .offset = input->offset, .end = REAPPEND_END_UNKNOWN, .root = input->root, .decided = decided});
     if (moving->noted_count == moving->noted_capacity) {
         moving->noted_capacity = moving->noted_capacity == 0 ? 64 : moving->noted_capacity * 2;
         moving->noted = memory_resize(moving->noted, moving->noted_capacity, sizeof(*moving->noted));
     }
-    moving->noted[moving->noted_count++] = input->id;
+    moving->noted[moving->noted_count++] = (struct noted){input->id, input->root};
 }
 
 void reappend_answered(struct slot *slot, const struct input_transaction *answer)
@@ -74,14 +80,14 @@ void reappend_answered(struct slot *slot, const struct input_transaction *answer
         marks_reappended(&slot->marks, end);
     }
     for (uint32_t i = 0; i < moving->noted_count; i++) {
-        struct id_entry *entry = id_table_find(&moving->table, moving->noted[i]);
+        struct id_entry *entry = find(moving, moving->noted[i].id, moving->noted[i].root);
         if (entry == NULL) {
-            continue; /* it was read already */
+            continue; /* it was read already, or is doomed, and another one of its id was accepted */
         }
         if (end > slot->position) {
             entry->end = end;
         } else if (answer->result == TRANSACTION_COMMITTED || !entry->decided) {
-            id_table_remove(&moving->table, moving->noted[i]);
+            id_table_remove(&moving->table, entry->id);
         }
     }
     moving->noted_count = 0;
@@ -94,16 +100,15 @@ void reappend_accept(const struct core *core, struct slot *slot, struct record_i
 
 void reappend_drop(struct slot *slot, struct record_id id, int64_t root)
 {
-    const struct id_entry *entry = id_table_find(&slot->moving.table, id);
-    if (entry != NULL && entry->decided && entry->root == root) {
+    const struct id_entry *entry = find(&slot->moving, id, root);
+    if (entry != NULL && entry->decided) {
         id_table_remove(&slot->moving.table, id);
     }
 }
 
-void reappend_read(struct slot *slot, struct record_id id, int64_t offset)
+void reappend_read(struct slot *slot, struct record_id id, int64_t root)
 {
-    const struct id_entry *entry = id_table_find(&slot->moving.table, id);
-    if (entry != NULL && entry->offset < offset) {
+    if (find(&slot->moving, id, root) != NULL) {
         id_table_remove(&slot->moving.table, id);
     }
 }

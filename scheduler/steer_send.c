@@ -34,7 +34,7 @@ struct slot *steer_ready(const struct core *core, struct now now)
 static void send(struct core *core, struct slot *slot, struct steered *item)
 {
     item->sent = true;
-    reappend_note(core, slot, &(struct input_reappended){item->id, item->key.offset});
+    reappend_note(core, slot, &(struct input_reappended){item->id, item->key.offset, item->root});
     command_list_add(&core->commands, COMMAND_COPY, slot)->as.copy = (struct command_copy){
         .lane = item->lane,
         .why = item->verb == STEER_PAUSE ? COPY_PAUSED : COPY_MOVED,

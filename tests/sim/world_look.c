@@ -87,29 +87,16 @@ static const struct world_record *pending_of(const struct world *world, const st
     return found;
 }
 
-/* A record of the id that this life has written again, where that is committed and not read back; NULL: none. What is moving is kept by id (reappend.h): where this life has
- * written or sent another event of that id, or has read a re-append after it, nothing is asked. */
+/* A record of the id that this life has written again, where that is committed and not read back; NULL: none. */
 static const struct world_record *moving_of(const struct world *world, const struct world_instance *instance, int index, uint32_t id)
 {
     const struct world_slot *slot = &instance->slots[index];
     const struct world_partition *partition = &world->partitions[slot->partition];
     const struct world_record *found = NULL;
-    const struct world_record *origin = NULL;
     for (size_t i = 0; i < partition->count && i < slot->note_count && partition->records[i]->offset < slot->position; i++) {
         const struct world_record *record = partition->records[i];
-        const struct life_note *note = &slot->notes[i];
-        if (record->state != RECORD_VISIBLE || record->id != id || record->cancel) {
-            continue;
-        }
-        if (note->sent || note->moved || note->copying) {
-            if (origin != NULL && origin != record->origin) {
-                return NULL;
-            }
-            origin = record->origin;
-        }
-        found = record->root >= 0 ? NULL : found;
-        bool is_it = note->moved && !note->copying && record->moved && record->copy->offset >= slot->position;
-        found = is_it && !world_oracle_outdated(slot, record) && !record->copy->schedule.conditional ? record : found;
+        bool is_it = record->state == RECORD_VISIBLE && record->id == id && !record->cancel && slot->notes[i].moved && !slot->notes[i].copying && record->moved;
+        found = is_it && record->copy->offset >= slot->position && !world_oracle_outdated(slot, record) && !record->copy->schedule.conditional ? record : found;
     }
     return found;
 }

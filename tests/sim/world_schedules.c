@@ -126,7 +126,7 @@ static void write_again(struct world *world, struct world_instance *instance, co
         world_transaction_write(world, instance, copy, record);
         return;
     }
-    world_shell_input(instance, INPUT_REAPPENDED, copy->slot, copy->epoch)->as.reappended = (struct input_reappended){{record->id, record->id}, copy->from->offset};
+    world_shell_input(instance, INPUT_REAPPENDED, copy->slot, copy->epoch)->as.reappended = (struct input_reappended){{record->id, record->id}, copy->from->offset, copy->from->origin->offset};
     world_transaction_refuse(world, instance);
     struct event event = world_event(world, EVENT_REPORT, instance->number);
     event.at += world_latency(world);

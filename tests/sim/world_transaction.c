@@ -120,7 +120,7 @@ void world_transaction_write(struct world *world, struct world_instance *instanc
         transaction->failed = transaction->failed || (!world->calm && world_chance(world, world->traits.fail_percent / 8));
         copy.to = world_log_append(world, slot->partition, record);
         uint32_t id = record->schedule.conditional ? 0 : record->id;
-        world_shell_input(instance, INPUT_REAPPENDED, order->slot, order->epoch)->as.reappended = (struct input_reappended){{id, id}, copy.from->offset};
+        world_shell_input(instance, INPUT_REAPPENDED, order->slot, order->epoch)->as.reappended = (struct input_reappended){{id, id}, copy.from->offset, copy.from->origin->offset};
     }
     world_transaction_add(transaction, &copy);
 }

@@ -134,7 +134,12 @@ void core_case_conditional(struct core_case *test, int64_t offset, lane_index la
 
 void core_case_reappended(struct core_case *test, struct record_id id, int64_t offset)
 {
-    core_case_input(test, INPUT_REAPPENDED)->as.reappended = (struct input_reappended){id, offset};
+    core_case_reappended_of(test, id, offset, offset);
+}
+
+void core_case_reappended_of(struct core_case *test, struct record_id id, int64_t offset, int64_t root)
+{
+    core_case_input(test, INPUT_REAPPENDED)->as.reappended = (struct input_reappended){id, offset, root};
 }
 
 enum decision core_case_decide(struct core_case *test, struct record_id id, int64_t root)

@@ -86,8 +86,9 @@ void core_case_cancel(struct core_case *test, int64_t offset, struct record_id i
 /* A conditional record of that lane; of a copy of one: its root, else -1. */
 void core_case_conditional(struct core_case *test, int64_t offset, lane_index lane, struct record_id id, int64_t root);
 
-/* A re-append of this id was written, of the record at this offset. */
+/* A re-append of this id was written, of the record at this offset: one that a person wrote, or a re-append of this root. */
 void core_case_reappended(struct core_case *test, struct record_id id, int64_t offset);
+void core_case_reappended_of(struct core_case *test, struct record_id id, int64_t offset, int64_t root);
 
 /* What is decided of a conditional record. What the store knows of the id is looked up in `rows`. */
 enum decision core_case_decide(struct core_case *test, struct record_id id, int64_t root);

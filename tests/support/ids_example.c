@@ -299,7 +299,7 @@ static void copy(struct example *example, const struct command_copy *command)
         event->runs = step.next_runs;
     }
     example->written_end = event->offset + 1;
-    core_case_reappended(example->test, example->records[was.number].id, was.offset);
+    core_case_reappended_of(example->test, example->records[was.number].id, was.offset, (int64_t)was.number * GAP);
 }
 
 static void tell(struct example *example, const struct command_outcome *told)

@@ -420,6 +420,94 @@ static void test_rejected_while_the_next_occurrence_is_moving(void **state)
     assert_int_equal(core_case_decide(test, A, 1), DECISION_REJECT);
 }
 
+/* What is moving is known by its root: a former owner's re-append of an older record, which the mark lets fall, is another one. */
+static void test_rejected_although_an_older_reappend_was_read(void **state)
+{
+    struct core_case *test = *state;
+    test->gained.high = 6;
+    begin(state, true);
+    core_case_event(test, 3, 0, 0, A);
+    core_case_step(test);
+    core_case_reappended(test, A, 3);
+    core_case_delivered(test, 0, 0);
+    core_case_step(test);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 9);
+    core_case_step(test);
+    core_case_again(test, 5, DAY, 0, A, 1);
+    core_case_conditional(test, 6, UNDECIDED, A, -1);
+    core_case_step(test);
+    core_case_expect_ended(test, 0, 0, 1);
+    assert_int_equal(core_case_slot(test).moving, 1);
+    assert_int_equal(core_case_decide(test, A, 6), DECISION_REJECT);
+    struct core_event event;
+    assert_true(core_look_id(test->core, 0, A, &(struct stored_event){.offset = -1, .root = -1}, &event));
+    assert_int_equal(event.state, CORE_EVENT_MOVING);
+    assert_int_equal(event.root, 3);
+    core_case_again(test, 8, DAY, 0, A, 3);
+    core_case_step(test);
+    assert_int_equal(core_case_slot(test).moving, 0);
+}
+
+/* Record 0 was accepted, and its transaction was aborted; then a person's event of that id, at 1, came and is being moved. */
+static struct core_case *begin_moving_a_younger_one(void **state)
+{
+    struct core_case *test = begin_with(state, true, 1);
+    assert_int_equal(core_case_decide(test, A, 0), DECISION_ACCEPT);
+    core_case_reappended(test, A, 0);
+    core_case_delivered(test, UNDECIDED, 0);
+    core_case_step(test);
+    core_case_event(test, 1, DAY, 0, A);
+    core_case_transacted(test, TRANSACTION_ABORTED, 0);
+    core_case_input(test, INPUT_STEER)->as.steer = (struct input_steer){1, STEER_MOVE, CORE_CASE_WALL + 2 * DAY, A, {.offset = -1, .root = -1}};
+    core_case_step(test);
+    core_case_expect_copy(test, 0, 1, 2 * DAY);
+    assert_int_equal(core_case_slot(test).moving, 1);
+    return test;
+}
+
+/* That the older one is dropped now takes nothing from it. */
+static void test_rejected_although_an_older_acceptance_ended(void **state)
+{
+    struct core_case *test = begin_moving_a_younger_one(state);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 4);
+    core_case_conditional(test, 2, UNDECIDED, A, -1);
+    core_case_step(test);
+    assert_int_equal(core_case_decide(test, A, 0), DECISION_DROP);
+    assert_int_equal(core_case_slot(test).moving, 1);
+    assert_int_equal(core_case_decide(test, A, 2), DECISION_REJECT);
+}
+
+/* It was never accepted itself: an abort ends it. */
+static void test_aborted_although_an_older_one_was_accepted(void **state)
+{
+    struct core_case *test = begin_moving_a_younger_one(state);
+    core_case_end(test, TRANSACTION_ABORTED);
+    assert_int_equal(core_case_slot(test).moving, 0);
+}
+
+/* At least once: accepted while the transaction of an older one of its id was under way, which a cancel has doomed. Neither that one's end nor its re-append is
+ * the accepted one's. */
+static void test_accepted_beside_what_is_doomed(void **state)
+{
+    struct core_case *test = begin(state, false);
+    core_case_event(test, 0, 0, 0, A);
+    core_case_step(test);
+    core_case_goes_on(test, 0, 0, COPY_NEXT);
+    core_case_step(test);
+    core_case_reappended(test, A, 0);
+    core_case_cancel(test, 1, A);
+    core_case_conditional(test, 2, UNDECIDED, A, -1);
+    core_case_step(test);
+    assert_int_equal(core_case_decide(test, A, 2), DECISION_ACCEPT);
+    core_case_transacted(test, TRANSACTION_COMMITTED, 4);
+    core_case_step(test);
+    core_case_again(test, 3, DAY, 0, A, 0);
+    core_case_conditional(test, 4, UNDECIDED, A, -1);
+    core_case_step(test);
+    assert_int_equal(core_case_slot(test).moving, 1);
+    assert_int_equal(core_case_decide(test, A, 4), DECISION_REJECT);
+}
+
 /* Somebody else's re-appends are not all read, so nothing is decided yet: what is undecided stays where it is, and the rest waits for it (R10). */
 static void test_undecided_is_not_copied(void **state)
 {
@@ -470,6 +558,10 @@ int main(void)
         CORE_CASE_TEST(test_copy_of_a_conditional_one),
         CORE_CASE_TEST(test_of_a_slot_that_was_lost),
         CORE_CASE_TEST(test_rejected_while_the_next_occurrence_is_moving),
+        CORE_CASE_TEST(test_rejected_although_an_older_reappend_was_read),
+        CORE_CASE_TEST(test_rejected_although_an_older_acceptance_ended),
+        CORE_CASE_TEST(test_aborted_although_an_older_one_was_accepted),
+        CORE_CASE_TEST(test_accepted_beside_what_is_doomed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void write_again(struct chance *chance, int64_t offset)
     uint64_t id = chance->log[offset].id;
     int64_t due_ms = chance->test->wall_ms + (int64_t)random_below(&chance->random, 400);
     append(chance, AGAIN, id, due_ms, root_of(chance, offset))->unstable = true;
-    core_case_reappended(chance->test, CORE_CASE_ID(id), offset);
+    core_case_reappended_of(chance->test, CORE_CASE_ID(id), offset, root_of(chance, offset));
 }
 
 /* True: it is written again. */
