@@ -115,6 +115,7 @@ static size_t lines_of(struct cli_program program)
 static void expect_code(struct cli_program program, int code, const char *words)
 {
     cli_program_expect(&program, code);
+    assert_non_null(program.errors);
     if (strstr(program.errors, words) == NULL) {
         fail_msg("\"%s\" does not stand in: %s", words, program.errors);
     }
