@@ -7,7 +7,7 @@ add_test(NAME alerts_names COMMAND ${Python3_EXECUTABLE} -B ${alerts}/check_name
 add_test(NAME alerts_names_self_test COMMAND ${Python3_EXECUTABLE} -B ${alerts}/check_names.py ${CMAKE_SOURCE_DIR} --self-test)
 set_tests_properties(alerts_rules alerts_names alerts_names_self_test PROPERTIES LABELS alerts TIMEOUT 120)
 
-tarry_test(e2e_alerts FOLDER e2e LABEL alerts TIMEOUT 420 SOURCES support/prometheus.c LIBRARIES support_dlq_e2e PkgConfig::CJSON)
+tarry_test(e2e_alerts FOLDER e2e LABEL alerts TIMEOUT 420 SOURCES support/prometheus.c LIBRARIES support_dlq_e2e support_write_client PkgConfig::CJSON)
 target_compile_definitions(e2e_alerts PRIVATE TARRY_RULES="${CMAKE_SOURCE_DIR}/deploy/prometheus/tarry.rules.yml"
     TARRY_DASHBOARD="${CMAKE_SOURCE_DIR}/deploy/grafana/tarry.json")
 add_dependencies(e2e_alerts tarry clock_shift)

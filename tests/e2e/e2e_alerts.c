@@ -3,7 +3,7 @@
  * is asked there.
  *
  * The rules are the file that is shipped, with minutes made seconds and with some thresholds that would take long to reach made smaller (`thresholds`); when each fires to the
- * minute is proven by tarry.test.yml. TarryTargetPaused is proven there alone.
+ * minute is proven by tarry.test.yml.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +23,7 @@
 #include "tests/support/prometheus.h"
 #include "tests/support/scene_dlq.h"
 #include "tests/support/shifted_clock.h"
+#include "tests/support/write_client.h"
 
 #define INTERVAL_MS 400
 #define FIRES_MS 60000
@@ -49,7 +50,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-/* What would take minutes of a fault, or thousands of records. Each stands in the rules as often as said. */
+/* What would take hours or minutes of a fault, or thousands of records. Each stands in the rules as often as said. */
 static const struct {
     const char *shipped;
     const char *shortened;
@@ -58,6 +59,7 @@ static const struct {
     {"tarry_overdue > 1000", "tarry_overdue > 20"},
     {"tarry_dead_letters{state=\"waiting\"}) > 100", "tarry_dead_letters{state=\"waiting\"}) > 4"},
     {"tarry_intake_lag > 10000", "tarry_intake_lag > 100"},
+    {"for: 4h", "for: 4s"},
 };
 
 /* The end of a number of minutes that begins at `at`: where its "m" stands; NULL: there is none. */
@@ -208,6 +210,15 @@ static void target_and_clock(struct scene *scene)
     await_over("TarryClockStepped");
 }
 
+static void target_paused(const struct scene *scene)
+{
+    write_client_check(scene->http_port, "POST", "/api/v1/targets/default/pause", "{}", 200, "done");
+    await_firing("TarryTargetPaused");
+    assert_true(prometheus_check_texts(prometheus) >= 1);
+    write_client_check(scene->http_port, "POST", "/api/v1/targets/default/resume", "{}", 200, "done");
+    await_over("TarryTargetPaused");
+}
+
 static void nats_away(struct scene *scene)
 {
     nats_server_stop(scene_nats());
@@ -345,6 +356,7 @@ static void each_fault_is_told(void **state)
     await_series("tarry_dead_letters == 0"); /* all is known, and well */
     assert_int_equal(prometheus_check_texts(prometheus), 0);
     target_and_clock(scene);
+    target_paused(scene);
     nats_away(scene);
     kafka_away();
     store_full(scene);
