@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/text.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 #include "cli/verbs.h"
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53 */
@@ -81,7 +81,7 @@ bool api_client_answer_bytes(const struct cJSON *object, const char *name, struc
     }
     (void)snprintf(encoding, sizeof encoding, "%s_encoding", name);
     if (strcmp(api_client_answer_text(object, encoding), "base64") == 0) {
-        return dlq_base64_read(span_of_text(text), bytes);
+        return base64_read(span_of_text(text), bytes);
     }
     buffer_add_text(bytes, text);
     return true;

@@ -20,12 +20,12 @@ static bool has_group(const struct client_command *command, enum verb_group_inde
 }
 
 /* The table of verbs has checked that it is one of the three. */
-static enum dlq_output_format format_of(const char *name)
+static enum output_format format_of(const char *name)
 {
     if (name == NULL) {
-        return DLQ_OUTPUT_AUTO;
+        return OUTPUT_AUTO;
     }
-    return strcmp(name, "json") == 0 ? DLQ_OUTPUT_JSON : strcmp(name, "jsonl") == 0 ? DLQ_OUTPUT_JSONL : DLQ_OUTPUT_TABLE;
+    return strcmp(name, "json") == 0 ? OUTPUT_JSON : strcmp(name, "jsonl") == 0 ? OUTPUT_JSONL : OUTPUT_TABLE;
 }
 
 int client_command_begin(struct client_command *command, const char *name, int argc, char **argv)
@@ -35,11 +35,11 @@ int client_command_begin(struct client_command *command, const char *name, int a
     if (!verb_arguments_read(command->verb, argc, argv, &command->arguments)) {
         return VERBS_EXIT_USAGE;
     }
-    command->output = dlq_output_new(name, clock_wall().ms);
+    command->output = output_new(name, clock_wall().ms);
     if (has_group(command, VERB_GROUP_OUTPUT)) {
         command->output.format = format_of(verb_arguments_value(&command->arguments, "--output"));
     }
-    dlq_output_settle(&command->output);
+    output_settle(&command->output);
     return VERBS_EXIT_DONE;
 }
 
@@ -67,7 +67,7 @@ int client_command_connect(struct client_command *command)
 int client_command_end(struct client_command *command, int code)
 {
     bool list = code == VERBS_EXIT_DONE || command->output.items > 0; /* a failure alone is no empty list */
-    bool done = command->output.format == DLQ_OUTPUT_JSON && !list ? true : dlq_output_end(&command->output);
+    bool done = command->output.format == OUTPUT_JSON && !list ? true : output_end(&command->output);
     api_client_close(command->client);
     verb_arguments_free(&command->arguments);
     return code == VERBS_EXIT_DONE && !done ? VERBS_EXIT_FAILED : code;
@@ -75,14 +75,14 @@ int client_command_end(struct client_command *command, int code)
 
 bool client_command_is_table(const struct client_command *command)
 {
-    return command->output.format == DLQ_OUTPUT_TABLE;
+    return command->output.format == OUTPUT_TABLE;
 }
 
 void client_command_json(struct client_command *command, const struct cJSON *object)
 {
     struct buffer line = buffer_new(API_CLIENT_ANSWER_MAX * 6);
     json_line_write(object, command->output.terminal, &line);
-    dlq_output_item(&command->output, buffer_span(&line));
+    output_item(&command->output, buffer_span(&line));
     buffer_free(&line);
 }
 

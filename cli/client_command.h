@@ -3,7 +3,7 @@
 #define TARRY_CLI_CLIENT_COMMAND_H
 
 #include "cli/api_client.h"
-#include "cli/dlq_output.h"
+#include "cli/output.h"
 #include "cli/verb_arguments.h"
 
 struct cJSON;
@@ -11,7 +11,7 @@ struct cJSON;
 struct client_command {
     const struct verb *verb;
     struct verb_arguments arguments;
-    struct dlq_output output;
+    struct output output;
     struct api_client *client; /* from client_command_connect on */
 };
 

@@ -215,23 +215,23 @@ static bool print_json(const struct dlq_bulk *bulk, const char *done, uint64_t l
 static bool print_text(const struct dlq_bulk *bulk, const char *done, uint64_t left, int64_t back)
 {
     const struct dlq_job *job = &bulk->job;
-    char count[DLQ_OUTPUT_COUNT_SIZE];
-    dlq_output_count(job->counts.done, count);
+    char count[OUTPUT_COUNT_SIZE];
+    output_count(job->counts.done, count);
     printf("%s %s", done, count);
     if (job->verb == DLQ_JOB_REPLAY) {
-        dlq_output_count(job->counts.failed, count);
+        output_count(job->counts.failed, count);
         printf(", failed again %s", count);
     }
-    dlq_output_count(job->counts.skipped, count);
+    output_count(job->counts.skipped, count);
     printf(", skipped %s", count);
-    dlq_output_count(job->counts.gone, count);
+    output_count(job->counts.gone, count);
     printf(", gone meanwhile %s", count);
     if (back >= 0) {
         printf(", given back by consumers %" PRId64, back);
     }
     printf("\n");
     if (left > 0) {
-        dlq_output_count(left, count);
+        output_count(left, count);
         printf("%s more were done and could not be taken out of their stream: they will be done again\n", count);
     }
     if (job->state == DLQ_JOB_RUNNING) {
@@ -257,7 +257,7 @@ static int exit_code(const struct dlq_bulk *bulk, uint64_t left)
 int dlq_bulk_end(struct dlq_bulk *bulk, enum dlq_job_state state, const char *done, uint64_t left, int64_t back)
 {
     (void)dlq_work_end(&bulk->work, state);
-    bool table = bulk->command.output.format == DLQ_OUTPUT_TABLE;
+    bool table = bulk->command.output.format == OUTPUT_TABLE;
     bool printed = table ? print_text(bulk, done, left, back) : print_json(bulk, done, left, back);
     int code = exit_code(bulk, left);
     return printed || code != VERBS_EXIT_DONE ? code : VERBS_EXIT_FAILED;

@@ -34,8 +34,8 @@ static bool print_json(const struct dlq_bulk *bulk, const struct dlq_tally *tall
 
 static bool print_text(const struct dlq_bulk *bulk, const struct dlq_tally *tally, const char *would, uint64_t matched)
 {
-    char letters[DLQ_OUTPUT_COUNT_SIZE];
-    dlq_output_count(matched, letters);
+    char letters[OUTPUT_COUNT_SIZE];
+    output_count(matched, letters);
     printf("would %s %s letter%s\n", would, letters, matched == 1 ? "" : "s");
     dlq_tally_print(tally, &bulk->command.output, false);
     printf("nothing was done: --execute does it\n");
@@ -48,7 +48,7 @@ int dlq_clear_plan(struct dlq_bulk *bulk, const char *would)
     uint64_t matched = 0;
     struct dlq_tally *tally = &(struct dlq_tally){0};
     if (dlq_bulk_measure(bulk, count, tally, &matched, &code)) {
-        bool table = bulk->command.output.format == DLQ_OUTPUT_TABLE;
+        bool table = bulk->command.output.format == OUTPUT_TABLE;
         bool printed = table ? print_text(bulk, tally, would, matched) : print_json(bulk, tally, would, matched);
         code = !printed ? VERBS_EXIT_FAILED : matched == 0 && !bulk->all ? VERBS_EXIT_PARTLY : code;
     }

@@ -6,7 +6,7 @@
 struct dlq_command dlq_command_new(const char *verb)
 {
     int64_t now_ms = clock_wall().ms;
-    return (struct dlq_command){dlq_context_new(verb), dlq_filter_new(verb, now_ms), dlq_output_new(verb, now_ms), true};
+    return (struct dlq_command){dlq_context_new(verb), dlq_filter_new(verb, now_ms), output_new(verb, now_ms), true};
 }
 
 static enum options_result
@@ -15,7 +15,7 @@ take_one(struct dlq_command *command, int argc, char **argv, int *index, dlq_com
     enum options_result result = take == NULL ? OPTIONS_UNKNOWN : take(owner, argc, argv, index);
     result = result == OPTIONS_UNKNOWN ? dlq_context_take(&command->context, argc, argv, index) : result;
     result = result == OPTIONS_UNKNOWN && command->takes_filter ? dlq_filter_take(&command->filter, argc, argv, index) : result;
-    return result == OPTIONS_UNKNOWN ? dlq_output_take(&command->output, argc, argv, index) : result;
+    return result == OPTIONS_UNKNOWN ? output_take(&command->output, argc, argv, index) : result;
 }
 
 int dlq_command_flags(struct dlq_command *command, int argc, char **argv, dlq_command_take *take, void *owner)
@@ -31,7 +31,7 @@ int dlq_command_flags(struct dlq_command *command, int argc, char **argv, dlq_co
 
 int dlq_command_open(struct dlq_command *command)
 {
-    dlq_output_settle(&command->output);
+    output_settle(&command->output);
     return dlq_context_open(&command->context);
 }
 

@@ -4,12 +4,12 @@
 
 #include "cli/dlq_context.h"
 #include "cli/dlq_filter.h"
-#include "cli/dlq_output.h"
+#include "cli/output.h"
 
 struct dlq_command {
     struct dlq_context context;
     struct dlq_filter filter;
-    struct dlq_output output;
+    struct output output;
     bool takes_filter; /* true unless the verb sets it so: flags that choose letters are understood */
 };
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "cli/dlq_command.h"
-#include "cli/dlq_output_progress.h"
 #include "cli/dlq_scan.h"
 #include "cli/dlq_verbs.h"
+#include "cli/output_progress.h"
 #include "cli/verbs.h"
 #include "dlq/letter_json.h"
 #include "ops/config_value.h"
@@ -20,7 +20,7 @@ struct export {
     struct dlq_command command;
     const char *path; /* NULL: standard output */
     FILE *file;
-    struct dlq_output_progress progress;
+    struct output_progress progress;
     struct buffer json;
     uint64_t passed;
     uint64_t written;
@@ -34,7 +34,7 @@ static bool visit(void *context, const struct dlq_scan_letter *found)
     buffer_clear(&export->json);
     bool whole = !found->record_missing; /* that it is missing was told */
     if (whole && !letter_json_write(&export->json, found->letter, found->state, true, &error)) {
-        dlq_output_progress_clear(&export->progress);
+        output_progress_clear(&export->progress);
         dlq_context_say(&export->command.context, "letter %s is left out: %s", found->letter->id, error.text);
         whole = false;
     }
@@ -53,7 +53,7 @@ static void at(void *context, enum letter_state state, uint64_t sequence)
     (void)state;
     (void)sequence;
     export->passed += 1;
-    dlq_output_progress_at(&export->progress, export->passed, NULL);
+    output_progress_at(&export->progress, export->passed, NULL);
 }
 
 /* False: told. */
@@ -97,7 +97,7 @@ static int run(struct export *export)
 {
     struct error error = {ERROR_NONE, ""};
     struct dlq_scan_totals totals = {0};
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    char count[OUTPUT_COUNT_SIZE];
     const struct dlq_context *context = &export->command.context;
     struct dlq_scan scan = {
         .context = context, .filter = &export->command.filter, .records = true, .visit = visit, .visitor = export, .at = at};
@@ -108,9 +108,9 @@ static int run(struct export *export)
         return VERBS_EXIT_FAILED;
     }
     uint64_t total = scan.bounds.of[LETTER_WAITING].messages + scan.bounds.of[LETTER_PARKED].messages;
-    export->progress = dlq_output_progress_new(export->command.output.verb, total);
+    export->progress = output_progress_new(export->command.output.verb, total);
     bool done = dlq_scan_run(&scan, &totals, &error);
-    dlq_output_progress_clear(&export->progress);
+    output_progress_clear(&export->progress);
     bool written = close_file(export, done);
     if (!done) {
         return dlq_context_failed(context, &error);
@@ -118,7 +118,7 @@ static int run(struct export *export)
     if (!written) {
         return VERBS_EXIT_FAILED;
     }
-    dlq_output_count(export->written, count);
+    output_count(export->written, count);
     dlq_context_say(context, "%s letter%s written", count, export->written == 1 ? "" : "s");
     int code = dlq_scan_exit(context, &totals);
     return export->left_out > 0 ? VERBS_EXIT_PARTLY : code;

@@ -13,7 +13,7 @@
 #include "bridge/due.h"
 #include "bridge/target.h"
 #include "bridge/time_text.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 #include "cli/dlq_filter_state.h"
 #include "dlq/subject.h"
 #include "ops/config_near.h"
@@ -198,7 +198,7 @@ static bool set_bytes(struct dlq_filter *filter, const struct flag *flag, const 
 static bool set_base64(struct dlq_filter *filter, const struct flag *flag, const char *value)
 {
     struct buffer bytes = buffer_new(strlen(value) + 1);
-    bool read = dlq_base64_read(span_of_text(value), &bytes);
+    bool read = base64_read(span_of_text(value), &bytes);
     bool done = read ? add(filter, flag->kind, buffer_span(&bytes)) != NULL : wrong(filter, flag, value, "not base64");
     buffer_free(&bytes);
     return done;
@@ -228,7 +228,7 @@ static bool set_header_base64(struct dlq_filter *filter, const struct flag *flag
 {
     const char *equals = strchr(value, '=');
     struct buffer bytes = buffer_new(strlen(value) + 1);
-    bool read = equals != NULL && dlq_base64_read(span_of_text(equals + 1), &bytes);
+    bool read = equals != NULL && base64_read(span_of_text(equals + 1), &bytes);
     bool done = read ? add_header(filter, flag, value, buffer_span(&bytes)) : wrong(filter, flag, value, "give NAME=BASE64");
     buffer_free(&bytes);
     return done;

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 #include "cli/dlq_filter_state.h"
 #include "ops/clock.h"
 
@@ -33,7 +33,7 @@ static void write_term(const struct dlq_filter_term *term, struct buffer *argume
     if (plain) {
         buffer_add_span(argument, value);
     } else {
-        dlq_base64_write(value, argument);
+        base64_write(value, argument);
     }
     buffer_add(argument, "", 1);
 }

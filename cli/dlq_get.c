@@ -43,16 +43,16 @@ static void show_line(const char *name, struct span value)
     printf("\n");
 }
 
-static void show_time(const struct dlq_output *output, const char *name, int64_t ms)
+static void show_time(const struct output *output, const char *name, int64_t ms)
 {
     char time[CLOCK_TEXT_SIZE];
-    char age[DLQ_OUTPUT_AGE_SIZE];
+    char age[OUTPUT_AGE_SIZE];
     if (ms < 0) {
         printf("%-14s -\n", name);
         return;
     }
     (void)clock_text((struct wall_ms){ms}, time, sizeof time);
-    dlq_output_age(output, ms, age);
+    output_age(output, ms, age);
     printf("%-14s %s (%s%s)\n", name, time, age, ms <= output->now_ms && strcmp(age, "now") != 0 ? " ago" : "");
 }
 
@@ -84,7 +84,7 @@ static void show_record(const struct letter_record *record)
 static void show_card(const struct get *get, const struct dlq_scan_letter *found)
 {
     const struct letter *letter = found->letter;
-    const struct dlq_output *output = &get->command.output;
+    const struct output *output = &get->command.output;
     printf("%s", get->found > 1 ? "\n" : "");
     show_line("id", span_of_text(letter->id));
     show_line("state", span_of_text(dlq_context_state_name(found->state)));
@@ -120,7 +120,7 @@ static void show_json(struct get *get, const struct dlq_scan_letter *found)
     struct error error = {ERROR_NONE, ""};
     buffer_clear(&get->json);
     if (letter_json_write(&get->json, found->letter, found->state, !found->record_missing, &error)) {
-        dlq_output_item(&get->command.output, buffer_span(&get->json));
+        output_item(&get->command.output, buffer_span(&get->json));
     } else {
         dlq_context_say(&get->command.context, "letter %s: %s", found->letter->id, error.text);
         get->failed = true;
@@ -138,7 +138,7 @@ static bool visit(void *context, const struct dlq_scan_letter *found)
         buffer_add_span(&get->bytes, bytes);
         get->null = bytes.data == NULL;
         get->failed = get->failed || found->record_missing;
-    } else if (get->command.output.format == DLQ_OUTPUT_TABLE) {
+    } else if (get->command.output.format == OUTPUT_TABLE) {
         show_card(get, found);
     } else {
         show_json(get, found);
@@ -199,9 +199,9 @@ static int run(struct get *get)
     int code = get->found == 0 || totals.missing > 0 || get->failed ? VERBS_EXIT_PARTLY : VERBS_EXIT_DONE;
     if (get->raw != RAW_NONE) {
         code = get->found == 0 ? code : print_raw(get);
-        get->command.output.format = DLQ_OUTPUT_TABLE; /* no array to be closed */
+        get->command.output.format = OUTPUT_TABLE; /* no array to be closed */
     }
-    return dlq_output_end(&get->command.output) ? code : VERBS_EXIT_FAILED;
+    return output_end(&get->command.output) ? code : VERBS_EXIT_FAILED;
 }
 
 static bool is_id_flag(const char *argument)

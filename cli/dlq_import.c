@@ -11,9 +11,9 @@
 #include "cli/dlq_import_index.h"
 #include "cli/dlq_import_lines.h"
 #include "cli/dlq_import_post.h"
-#include "cli/dlq_output_progress.h"
 #include "cli/dlq_scan.h"
 #include "cli/dlq_verbs.h"
+#include "cli/output_progress.h"
 #include "cli/verbs.h"
 #include "dlq/letter_json.h"
 
@@ -191,7 +191,7 @@ static int write_fresh(struct import *import)
     if (owned != VERBS_EXIT_DONE) {
         return owned;
     }
-    struct dlq_output_progress progress = dlq_output_progress_new(import->command.output.verb, import->letters);
+    struct output_progress progress = output_progress_new(import->command.output.verb, import->letters);
     bool going = dlq_import_lines_rewind(&import->lines, &error) && dlq_import_post_new(context, &post, &error);
     while (going) {
         struct dlq_import_post_place *place = dlq_import_post_place(post);
@@ -200,12 +200,12 @@ static int write_fresh(struct import *import)
             dlq_import_post_taken(post, place, import->lines.number);
         }
         if (post->count > 0 && (!more || dlq_import_post_full(post))) {
-            dlq_output_progress_at(&progress, import->imported, NULL);
+            output_progress_at(&progress, import->imported, NULL);
             going = batch_is_taken(import, post, &error);
         }
         going = going && more;
     }
-    dlq_output_progress_clear(&progress);
+    output_progress_clear(&progress);
     dlq_import_post_free(post);
     if (error.code == ERROR_NONE) {
         return import->failed > 0 ? VERBS_EXIT_PARTLY : VERBS_EXIT_DONE;
@@ -241,9 +241,9 @@ static void say_text(const struct import *import)
 
 static bool say(struct import *import)
 {
-    if (import->command.output.format == DLQ_OUTPUT_TABLE) {
+    if (import->command.output.format == OUTPUT_TABLE) {
         say_text(import);
-        return dlq_output_end(&import->command.output);
+        return output_end(&import->command.output);
     }
     struct buffer json = buffer_new(1024);
     buffer_add_format(&json,
@@ -251,9 +251,9 @@ static bool say(struct import *import)
                       ",\"already\":%" PRIu64 ",\"twice\":%" PRIu64 ",\"refused\":%" PRIu64 "}",
                       import->execute ? "true" : "false", import->letters, import->fresh[LETTER_WAITING], import->fresh[LETTER_PARKED],
                       import->imported, import->standing, import->again, import->failed);
-    dlq_output_item(&import->command.output, buffer_span(&json));
+    output_item(&import->command.output, buffer_span(&json));
     buffer_free(&json);
-    return dlq_output_end(&import->command.output);
+    return output_end(&import->command.output);
 }
 
 static int run(struct import *import)

@@ -5,8 +5,8 @@
 
 #include "cli/dlq_bulk.h"
 #include "cli/dlq_job.h"
-#include "cli/dlq_output_table.h"
 #include "cli/dlq_verbs.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 #include "dlq/jobs_tell.h"
 #include "ops/clock.h"
@@ -17,7 +17,7 @@ struct jobs {
     struct dlq_bulk bulk;
     const char *what; /* list, pause, resume, cancel */
     const char *id;
-    struct dlq_output_table *table; /* NULL: JSON */
+    struct output_table *table; /* NULL: JSON */
 };
 
 static enum options_result take(void *owner, int argc, char **argv, int *index)
@@ -48,30 +48,30 @@ static bool is_silent(const struct dlq_job *job)
 
 /* --------------------------------------------------------------------------------------------------------- looking */
 
-static const struct dlq_output_column COLUMNS[] = {
+static const struct output_column COLUMNS[] = {
     {"id", false, 0},    {"verb", false, 0},   {"state", false, 0}, {"done", true, 0},
     {"failed", true, 0}, {"skipped", true, 0}, {"began", true, 0},  {"updated", true, 0},
 };
 
 static void show_row(struct jobs *jobs, const struct dlq_job *job)
 {
-    char done[DLQ_OUTPUT_COUNT_SIZE];
-    char failed[DLQ_OUTPUT_COUNT_SIZE];
-    char skipped[DLQ_OUTPUT_COUNT_SIZE];
-    char began[DLQ_OUTPUT_TIME_SIZE];
-    char updated[DLQ_OUTPUT_TIME_SIZE];
-    dlq_output_count(job->counts.done, done);
-    dlq_output_count(job->counts.failed, failed);
-    dlq_output_count(job->counts.skipped, skipped);
-    dlq_output_time(&jobs->bulk.command.output, job->started_ms, began);
-    dlq_output_time(&jobs->bulk.command.output, job->updated_ms, updated);
+    char done[OUTPUT_COUNT_SIZE];
+    char failed[OUTPUT_COUNT_SIZE];
+    char skipped[OUTPUT_COUNT_SIZE];
+    char began[OUTPUT_TIME_SIZE];
+    char updated[OUTPUT_TIME_SIZE];
+    output_count(job->counts.done, done);
+    output_count(job->counts.failed, failed);
+    output_count(job->counts.skipped, skipped);
+    output_time(&jobs->bulk.command.output, job->started_ms, began);
+    output_time(&jobs->bulk.command.output, job->updated_ms, updated);
     const struct span cells[] = {
         span_of_text(job->id),  span_of_text(dlq_job_verb_name(job->verb)), span_of_text(is_silent(job) ? "silent" : dlq_job_state_name(job->state)),
         span_of_text(done),     span_of_text(failed),
         span_of_text(skipped),  span_of_text(began),
         span_of_text(updated),
     };
-    dlq_output_table_row(jobs->table, cells);
+    output_table_row(jobs->table, cells);
 }
 
 static bool show(const struct jobs_job *found, void *context)
@@ -84,7 +84,7 @@ static bool show(const struct jobs_job *found, void *context)
     } else if (jobs->table != NULL) {
         show_row(jobs, &job);
     } else {
-        dlq_output_item(&jobs->bulk.command.output, found->bytes);
+        output_item(&jobs->bulk.command.output, found->bytes);
     }
     dlq_job_free(&job);
     return true;
@@ -94,14 +94,14 @@ static int list(struct jobs *jobs)
 {
     struct error error = {ERROR_NONE, ""};
     struct dlq_command *command = &jobs->bulk.command;
-    bool table = command->output.format == DLQ_OUTPUT_TABLE;
-    jobs->table = table ? dlq_output_table_new(&command->output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
+    bool table = command->output.format == OUTPUT_TABLE;
+    jobs->table = table ? output_table_new(&command->output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
     /* No stream: no job was ever begun. */
     bool listed = jobs_list(command->context.link, &command->context.streams, show, jobs, &error) || error.code == ERROR_NOT_FOUND;
     if (table) {
-        dlq_output_table_end(jobs->table);
+        output_table_end(jobs->table);
     }
-    bool printed = dlq_output_end(&command->output);
+    bool printed = output_end(&command->output);
     return !listed ? dlq_context_failed(&command->context, &error) : printed ? VERBS_EXIT_DONE : VERBS_EXIT_FAILED;
 }
 

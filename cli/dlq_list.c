@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/dlq_command.h"
-#include "cli/dlq_output_table.h"
 #include "cli/dlq_scan.h"
 #include "cli/dlq_verbs.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 #include "dlq/letter_json.h"
 #include "dlq/subject.h"
@@ -17,14 +17,14 @@
 #define COUNT_ON_MS 2000 /* how long letters behind the page are counted, to say how many there are */
 #define JSON_MAX ((size_t)2 * 1024 * 1024 * 1024)
 
-static const struct dlq_output_column COLUMNS[] = {
+static const struct output_column COLUMNS[] = {
     {"id", false, 0},      {"state", false, 0}, {"target", false, 32}, {"reason", false, 0},
     {"attempt", true, 0},  {"age", true, 0},    {"key", false, 24},    {"error", false, 0},
 };
 
 struct list {
     struct dlq_command command;
-    struct dlq_output_table *table; /* NULL: JSON */
+    struct output_table *table; /* NULL: JSON */
     struct buffer json;
     bool payload;
     bool after; /* --after was given */
@@ -43,9 +43,9 @@ static void show_row(struct list *list, const struct dlq_scan_letter *found)
 {
     const struct letter *letter = found->letter;
     char attempt[16];
-    char age[DLQ_OUTPUT_AGE_SIZE];
+    char age[OUTPUT_AGE_SIZE];
     (void)snprintf(attempt, sizeof attempt, "%" PRIu32, letter->attempt);
-    dlq_output_age(&list->command.output, letter->last_failure_ms, age);
+    output_age(&list->command.output, letter->last_failure_ms, age);
     bool apart = letter->parts > 0 && !dlq_filter_needs_record(&list->command.filter);
     const struct span cells[] = {
         span_of_text(letter->id),
@@ -57,7 +57,7 @@ static void show_row(struct list *list, const struct dlq_scan_letter *found)
         apart ? span_of_text("(large record)") : letter->record.key,
         letter->error,
     };
-    dlq_output_table_row(list->table, cells);
+    output_table_row(list->table, cells);
 }
 
 static void show_json(struct list *list, const struct dlq_scan_letter *found)
@@ -65,7 +65,7 @@ static void show_json(struct list *list, const struct dlq_scan_letter *found)
     struct error error = {ERROR_NONE, ""};
     buffer_clear(&list->json);
     if (letter_json_write(&list->json, found->letter, found->state, list->payload && !found->record_missing, &error)) {
-        dlq_output_item(&list->command.output, buffer_span(&list->json));
+        output_item(&list->command.output, buffer_span(&list->json));
     } else {
         dlq_context_say(&list->command.context, "letter %s: %s", found->letter->id, error.text);
     }
@@ -125,9 +125,9 @@ static void go_behind(const struct list *list, struct dlq_scan_bounds *bounds)
 
 static void say_more(const struct list *list)
 {
-    char more[DLQ_OUTPUT_COUNT_SIZE];
+    char more[OUTPUT_COUNT_SIZE];
     if (list->more > 0) {
-        dlq_output_count(list->more, more);
+        output_count(list->more, more);
         dlq_context_say(&list->command.context, "%s%s more; go on with --after %s:%" PRIu64, list->more_still ? "at least " : "", more,
                         dlq_context_state_name(list->last_state), list->last_sequence);
     } else if (list->shown == 0) {
@@ -149,10 +149,10 @@ static int run(struct list *list)
     go_behind(list, &scan.bounds);
     bool done = dlq_scan_run(&scan, &totals, &error);
     if (list->table != NULL) {
-        dlq_output_table_end(list->table);
+        output_table_end(list->table);
         list->table = NULL;
     }
-    bool written = dlq_output_end(&list->command.output);
+    bool written = output_end(&list->command.output);
     if (!done) {
         return dlq_context_failed(&list->command.context, &error);
     }
@@ -182,9 +182,9 @@ int dlq_list_run(int argc, char **argv)
     int code = dlq_command_flags(&list.command, argc, argv, take, &list);
     code = code == VERBS_EXIT_DONE ? dlq_command_open(&list.command) : code;
     if (code == VERBS_EXIT_DONE) {
-        const struct dlq_output *output = &list.command.output;
-        bool table = output->format == DLQ_OUTPUT_TABLE;
-        list.table = table ? dlq_output_table_new(output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
+        const struct output *output = &list.command.output;
+        bool table = output->format == OUTPUT_TABLE;
+        list.table = table ? output_table_new(output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
         code = run(&list);
     }
     buffer_free(&list.json);

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/dlq_command.h"
-#include "cli/dlq_output_progress.h"
-#include "cli/dlq_output_table.h"
 #include "cli/dlq_scan.h"
 #include "cli/dlq_verbs.h"
+#include "cli/output_progress.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 #include "dlq/reasons.h"
 #include "ops/config_value.h"
@@ -17,7 +17,7 @@
 
 struct reasons {
     struct dlq_command command;
-    struct dlq_output_progress progress;
+    struct output_progress progress;
     uint64_t passed;
     enum reasons_by by;
     struct reasons_table table;
@@ -39,32 +39,32 @@ static void at(void *context, enum letter_state state, uint64_t sequence)
     (void)state;
     (void)sequence;
     reasons->passed += 1;
-    dlq_output_progress_at(&reasons->progress, reasons->passed, NULL);
+    output_progress_at(&reasons->progress, reasons->passed, NULL);
 }
 
 /* ----------------------------------------------------------------------------------------------------- printing */
 
 static void print_table(const struct reasons *reasons)
 {
-    const struct dlq_output_column columns[] = {
+    const struct output_column columns[] = {
         {"count", true, 0}, {"share", true, 0}, {"first", true, 0}, {"last", true, 0}, {"example", false, 0}, {reasons_by_names[reasons->by], false, 0},
     };
-    struct dlq_output_table *table = dlq_output_table_new(&reasons->command.output, columns, sizeof columns / sizeof columns[0]);
+    struct output_table *table = output_table_new(&reasons->command.output, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < reasons->table.count; i++) {
         const struct reasons_table_group *group = &reasons->table.groups[i];
-        char count[DLQ_OUTPUT_COUNT_SIZE];
+        char count[OUTPUT_COUNT_SIZE];
         char share[16];
-        char first[DLQ_OUTPUT_TIME_SIZE];
-        char last[DLQ_OUTPUT_TIME_SIZE];
-        dlq_output_count(group->count, count);
+        char first[OUTPUT_TIME_SIZE];
+        char last[OUTPUT_TIME_SIZE];
+        output_count(group->count, count);
         (void)snprintf(share, sizeof share, "%.1f%%", 100.0 * (double)group->count / (double)reasons->table.letters);
-        dlq_output_time(&reasons->command.output, group->first_ms, first);
-        dlq_output_time(&reasons->command.output, group->last_ms, last);
+        output_time(&reasons->command.output, group->first_ms, first);
+        output_time(&reasons->command.output, group->last_ms, last);
         const struct span cells[] = {span_of_text(count), span_of_text(share),          span_of_text(first),
                                      span_of_text(last),  span_of_text(group->example), group->name};
-        dlq_output_table_row(table, cells);
+        output_table_row(table, cells);
     }
-    dlq_output_table_end(table);
+    output_table_end(table);
 }
 
 static void print_json(struct reasons *reasons)
@@ -73,7 +73,7 @@ static void print_json(struct reasons *reasons)
     for (size_t i = 0; i < reasons->table.count; i++) {
         buffer_clear(&json);
         reasons_json(reasons->by, &reasons->table.groups[i], reasons->table.letters, &json);
-        dlq_output_item(&reasons->command.output, buffer_span(&json));
+        output_item(&reasons->command.output, buffer_span(&json));
     }
     buffer_free(&json);
 }
@@ -87,14 +87,14 @@ static int run(struct reasons *reasons)
         return dlq_context_failed(&reasons->command.context, &error);
     }
     uint64_t total = scan.bounds.of[LETTER_WAITING].messages + scan.bounds.of[LETTER_PARKED].messages;
-    reasons->progress = dlq_output_progress_new(reasons->command.output.verb, total);
+    reasons->progress = output_progress_new(reasons->command.output.verb, total);
     bool done = dlq_scan_run(&scan, &totals, &error);
-    dlq_output_progress_clear(&reasons->progress);
+    output_progress_clear(&reasons->progress);
     if (!done) {
         return dlq_context_failed(&reasons->command.context, &error); /* half a count would look like a whole one */
     }
     reasons_table_sort(&reasons->table, reasons->by == REASONS_BY_HOUR);
-    if (reasons->command.output.format == DLQ_OUTPUT_TABLE) {
+    if (reasons->command.output.format == OUTPUT_TABLE) {
         print_table(reasons);
     } else {
         print_json(reasons);
@@ -103,7 +103,7 @@ static int run(struct reasons *reasons)
         dlq_command_say_none(&reasons->command);
     }
     int code = dlq_scan_exit(&reasons->command.context, &totals);
-    return dlq_output_end(&reasons->command.output) ? code : VERBS_EXIT_FAILED;
+    return output_end(&reasons->command.output) ? code : VERBS_EXIT_FAILED;
 }
 
 static enum options_result take(void *owner, int argc, char **argv, int *index)

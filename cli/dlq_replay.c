@@ -101,8 +101,8 @@ static bool print_json(struct plan *plan)
 
 static bool print_text(const struct plan *plan)
 {
-    char letters[DLQ_OUTPUT_COUNT_SIZE];
-    dlq_output_count(plan->letters, letters);
+    char letters[OUTPUT_COUNT_SIZE];
+    output_count(plan->letters, letters);
     printf("would replay %s letter%s", letters, plan->letters == 1 ? "" : "s");
     if (plan->skipped > 0) {
         printf(", skip %" PRIu64 " that had %" PRId64 " replays or more", plan->skipped, plan->maker.options->max_replays);
@@ -129,7 +129,7 @@ static int dry_run(struct dlq_bulk *bulk, const struct dlq_replay_options *optio
     struct plan *plan = &(struct plan){.bulk = bulk, .maker = dlq_replay_record_new(bulk->command.context.config, options),
                                        .example = buffer_new(PLAN_JSON_MAX)};
     if (dlq_bulk_measure(bulk, count, plan, &matched, &code)) {
-        bool printed = bulk->command.output.format == DLQ_OUTPUT_TABLE ? print_text(plan) : print_json(plan);
+        bool printed = bulk->command.output.format == OUTPUT_TABLE ? print_text(plan) : print_json(plan);
         code = !printed ? VERBS_EXIT_FAILED : matched == 0 && !bulk->all ? VERBS_EXIT_PARTLY : code;
     }
     dlq_replay_record_free(&plan->maker);

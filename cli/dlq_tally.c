@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "cli/dlq_output_table.h"
+#include "cli/output_table.h"
 #include "dlq/letter_json.h"
 #include "dlq/subject.h"
 
@@ -44,23 +44,23 @@ void dlq_tally_add(struct dlq_tally *tally, struct span target, struct span to)
     tally->last = row;
 }
 
-void dlq_tally_print(const struct dlq_tally *tally, const struct dlq_output *output, bool to)
+void dlq_tally_print(const struct dlq_tally *tally, const struct output *output, bool to)
 {
-    static const struct dlq_output_column columns[] = {{"letters", true, 0}, {"target", false, 0}, {"goes to", false, 0}};
-    struct dlq_output_table *table = dlq_output_table_new(output, columns, to ? 3 : 2);
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    static const struct output_column columns[] = {{"letters", true, 0}, {"target", false, 0}, {"goes to", false, 0}};
+    struct output_table *table = output_table_new(output, columns, to ? 3 : 2);
+    char count[OUTPUT_COUNT_SIZE];
     for (size_t i = 0; i < tally->count; i++) {
         const struct dlq_tally_row *row = &tally->rows[i];
-        dlq_output_count(row->letters, count);
+        output_count(row->letters, count);
         const struct span cells[] = {span_of_text(count), span_of_text(row->from), span_of_text(row->to)};
-        dlq_output_table_row(table, cells);
+        output_table_row(table, cells);
     }
     if (tally->rest > 0) {
-        dlq_output_count(tally->rest, count);
+        output_count(tally->rest, count);
         const struct span cells[] = {span_of_text(count), span_of_text("(others)"), SPAN_ABSENT};
-        dlq_output_table_row(table, cells);
+        output_table_row(table, cells);
     }
-    dlq_output_table_end(table);
+    output_table_end(table);
 }
 
 void dlq_tally_json(const struct dlq_tally *tally, struct buffer *json)

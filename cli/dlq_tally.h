@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/span.h"
-#include "cli/dlq_output.h"
+#include "cli/output.h"
 
 #define DLQ_TALLY_MAX 1000
 
@@ -31,7 +31,7 @@ void dlq_tally_free(struct dlq_tally *tally);
 void dlq_tally_add(struct dlq_tally *tally, struct span target, struct span to);
 
 /* As a table on stdout; `to`: with the column that says where to. */
-void dlq_tally_print(const struct dlq_tally *tally, const struct dlq_output *output, bool to);
+void dlq_tally_print(const struct dlq_tally *tally, const struct output *output, bool to);
 
 /* `"targets":[{"target":"orders","to":"orders","letters":3}],"others":0` */
 void dlq_tally_json(const struct dlq_tally *tally, struct buffer *json);

@@ -42,7 +42,7 @@ bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, st
     struct streams_findings findings = {0};
     struct error own = {ERROR_NONE, ""};
     uint64_t total = job->bounds.of[LETTER_WAITING].messages + job->bounds.of[LETTER_PARKED].messages;
-    *work = (struct dlq_work){.context = context, .job = job, .progress = dlq_output_progress_new(context->options.verb, total)};
+    *work = (struct dlq_work){.context = context, .job = job, .progress = output_progress_new(context->options.verb, total)};
     job->state = DLQ_JOB_RUNNING;
     draw_runner(job);
     bool written = write_record(work, &own);
@@ -58,7 +58,7 @@ bool dlq_work_begin(struct dlq_work *work, const struct dlq_context *context, st
 /* This process was held up for so long (suspended, cut off) that a person had the job resumed by another. */
 static void lose(struct dlq_work *work)
 {
-    dlq_output_progress_clear(&work->progress);
+    output_progress_clear(&work->progress);
     dlq_context_say(work->context, "job %s runs elsewhere now: another process took it over; this one stops", work->job->id);
     work->word = DLQ_WORK_ELSEWHERE;
 }
@@ -105,7 +105,7 @@ static void show(struct dlq_work *work)
     if (work->job->counts.failed > 0) {
         snprintf(more, sizeof more, "%" PRIu64 " failed", work->job->counts.failed);
     }
-    dlq_output_progress_at(&work->progress, work->seen, more[0] == '\0' ? NULL : more);
+    output_progress_at(&work->progress, work->seen, more[0] == '\0' ? NULL : more);
 }
 
 enum dlq_work_word dlq_work_tend(struct dlq_work *work)
@@ -131,7 +131,7 @@ void dlq_work_complain(struct dlq_work *work, const char *text)
     int64_t now_ms = clock_mono().ms;
     bool same = strcmp(text, work->complaint) == 0;
     if (text[0] != '\0' && (!same || now_ms >= work->complain_ms)) {
-        dlq_output_progress_clear(&work->progress);
+        output_progress_clear(&work->progress);
         dlq_context_say(work->context, "%s", text);
         work->complain_ms = now_ms + COMPLAIN_MS;
     }
@@ -157,7 +157,7 @@ enum dlq_job_state dlq_work_state(const struct dlq_work *work)
 bool dlq_work_end(struct dlq_work *work, enum dlq_job_state state)
 {
     struct error error = {ERROR_NONE, ""};
-    dlq_output_progress_clear(&work->progress);
+    output_progress_clear(&work->progress);
     work->job->state = state;
     bool written = work->word != DLQ_WORK_ELSEWHERE && write_record(work, &error);
     if (!written && (error.code == ERROR_BUSY || error.code == ERROR_UNAVAILABLE)) {

@@ -11,7 +11,7 @@
 
 #include "cli/dlq_context.h"
 #include "cli/dlq_job.h"
-#include "cli/dlq_output_progress.h"
+#include "cli/output_progress.h"
 
 enum dlq_work_word {
     DLQ_WORK_GO,
@@ -24,7 +24,7 @@ enum dlq_work_word {
 struct dlq_work {
     const struct dlq_context *context;
     struct dlq_job *job;
-    struct dlq_output_progress progress;
+    struct output_progress progress;
     uint64_t seen;           /* messages passed: for progress; the caller's */
     enum dlq_work_word word; /* once it is not GO, it stays */
     int64_t look_ms;         /* monotonic: when to look at signals again */

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/api_client_answer.h"
-#include "cli/dlq_output_table.h"
 #include "cli/event_view.h"
+#include "cli/output_table.h"
 
 #define NAME_WIDTH 10
 #define SHOWN_MAX ((size_t)16 * 1024) /* of one value, escaped: a screen or two */
@@ -40,14 +40,14 @@ static void line_of_buffer(const char *name, bool there, struct buffer *text)
 }
 
 /* "in 10m (2026-01-31T12:00:00.000Z)" */
-static void line_of_time(const struct dlq_output *output, const struct cJSON *event, const char *name, const char *member)
+static void line_of_time(const struct output *output, const struct cJSON *event, const char *name, const char *member)
 {
-    char age[DLQ_OUTPUT_AGE_SIZE];
+    char age[OUTPUT_AGE_SIZE];
     char number[32];
     (void)snprintf(number, sizeof number, "%s_ms", member);
     int64_t ms = api_client_answer_whole(event, number, -1);
     if (ms >= 0) {
-        dlq_output_age(output, ms, age);
+        output_age(output, ms, age);
         printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(event, member));
     }
 }
@@ -88,7 +88,7 @@ static void show_payload(const struct cJSON *event)
     line_of_text("value", api_client_answer_true(event, "cut") ? "(too large for the daemon to show)" : "");
 }
 
-static const struct dlq_output_column HISTORY[] = {{"at", true, 0}, {"outcome", false, 0}, {"due", true, 0}, {"target", false, 0}};
+static const struct output_column HISTORY[] = {{"at", true, 0}, {"outcome", false, 0}, {"due", true, 0}, {"target", false, 0}};
 
 /* A cancel that names no key goes to each partition, and finds nothing in all but one: that tells nothing of the event. */
 static bool tells(const struct cJSON *outcome)
@@ -96,7 +96,7 @@ static bool tells(const struct cJSON *outcome)
     return strcmp(api_client_answer_text(outcome, "outcome"), "not_found") != 0;
 }
 
-static void show_history(const struct dlq_output *output, const struct cJSON *history)
+static void show_history(const struct output *output, const struct cJSON *history)
 {
     const cJSON *each = NULL;
     size_t count = 0;
@@ -108,7 +108,7 @@ static void show_history(const struct dlq_output *output, const struct cJSON *hi
         return;
     }
     putchar('\n');
-    struct dlq_output_table *table = dlq_output_table_new(output, HISTORY, sizeof HISTORY / sizeof HISTORY[0]);
+    struct output_table *table = output_table_new(output, HISTORY, sizeof HISTORY / sizeof HISTORY[0]);
     cJSON_ArrayForEach(each, history)
     {
         if (!tells(each)) {
@@ -119,13 +119,13 @@ static void show_history(const struct dlq_output *output, const struct cJSON *hi
         const char *due = api_client_answer_text(each, "due");
         const struct span cells[] = {span_of_text(api_client_answer_text(each, "at")), span_of_text(api_client_answer_text(each, "outcome")),
                                      span_of_text(due[0] == '\0' ? NULL : due), event_view_cell(has_target, &target)};
-        dlq_output_table_row(table, cells);
+        output_table_row(table, cells);
         buffer_free(&target);
     }
-    dlq_output_table_end(table);
+    output_table_end(table);
 }
 
-void event_show(const struct dlq_output *output, const struct cJSON *event)
+void event_show(const struct output *output, const struct cJSON *event)
 {
     struct buffer id = buffer_new(EVENT_VIEW_MAX);
     struct buffer source = buffer_new(EVENT_VIEW_MAX);

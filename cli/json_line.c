@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 
 #define ENCODING_SIZE 64
 
@@ -69,7 +69,7 @@ void json_line_add_bytes(struct cJSON *object, const char *name, struct span byt
     if (plain) {
         buffer_add_span(&text, bytes);
     } else {
-        dlq_base64_write(bytes, &text);
+        base64_write(bytes, &text);
     }
     buffer_add(&text, "", 1);
     (void)cJSON_AddStringToObject(object, name, (const char *)text.data);

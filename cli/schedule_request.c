@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "bridge/decimal.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 #include "cli/json_line.h"
 #include "cli/verbs.h"
 #include "ops/config_value.h"
@@ -147,7 +147,7 @@ static void add_value(cJSON *object, const struct schedule_request *request)
         return;
     }
     struct buffer text = buffer_new(value.length * 2 + 8);
-    dlq_base64_write(value, &text);
+    base64_write(value, &text);
     buffer_add(&text, "", 1);
     (void)cJSON_AddStringToObject(object, "value", (const char *)text.data);
     (void)cJSON_AddStringToObject(object, "value_encoding", "base64");

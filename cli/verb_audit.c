@@ -7,13 +7,13 @@
 
 #include "base/memory.h"
 #include "cli/client_command.h"
-#include "cli/dlq_output_table.h"
 #include "cli/event_view.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 
 #define LIMIT_DEFAULT 50
 
-static const struct dlq_output_column COLUMNS[] = {
+static const struct output_column COLUMNS[] = {
     {"at", true, 0}, {"who", false, 32}, {"action", false, 0}, {"result", false, 32}, {"what", false, 0},
 };
 
@@ -26,11 +26,11 @@ static int by_time(const void *a, const void *b)
     return first_ms < second_ms ? 1 : first_ms > second_ms ? -1 : 0;
 }
 
-static void show_row(const struct client_command *command, struct dlq_output_table *table, const cJSON *item)
+static void show_row(const struct client_command *command, struct output_table *table, const cJSON *item)
 {
-    char at[DLQ_OUTPUT_TIME_SIZE];
+    char at[OUTPUT_TIME_SIZE];
     struct buffer what = buffer_new(EVENT_VIEW_MAX);
-    dlq_output_time(&command->output, api_client_answer_whole(item, "at_ms", -1), at);
+    output_time(&command->output, api_client_answer_whole(item, "at_ms", -1), at);
     bool has_what = event_view_id(item, &what);
     if (!has_what) {
         buffer_clear(&what);
@@ -38,7 +38,7 @@ static void show_row(const struct client_command *command, struct dlq_output_tab
     }
     const struct span cells[] = {span_of_text(at), span_of_text(api_client_answer_text(item, "actor")), span_of_text(api_client_answer_text(item, "action")),
                                  span_of_text(api_client_answer_text(item, "result")), event_view_cell(has_what, &what)};
-    dlq_output_table_row(table, cells);
+    output_table_row(table, cells);
     buffer_free(&what);
 }
 
@@ -54,7 +54,7 @@ static void print_all(struct client_command *command, const cJSON *items, int64_
     }
     qsort(sorted, count, sizeof *sorted, by_time);
     count = limit > 0 && (size_t)limit < count ? (size_t)limit : count;
-    struct dlq_output_table *table = client_command_is_table(command) ? dlq_output_table_new(&command->output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
+    struct output_table *table = client_command_is_table(command) ? output_table_new(&command->output, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]) : NULL;
     for (size_t i = 0; i < count; i++) {
         if (table == NULL) {
             client_command_json(command, sorted[i]);
@@ -63,7 +63,7 @@ static void print_all(struct client_command *command, const cJSON *items, int64_
         }
     }
     if (table != NULL) {
-        dlq_output_table_end(table);
+        output_table_end(table);
     }
     free(sorted);
 }

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "cli/api_client_path.h"
 #include "cli/cancel_bulk.h"
-#include "cli/dlq_output_progress.h"
 #include "cli/event_pages.h"
 #include "cli/event_path.h"
 #include "cli/json_line.h"
+#include "cli/output_progress.h"
 #include "cli/verbs.h"
 
 #define LIMIT_MOST INT64_C(1000000000)
@@ -106,18 +106,18 @@ static bool is_hopeless(int code)
 
 static int cancel_all(struct cancel *cancel)
 {
-    struct dlq_output_progress progress = dlq_output_progress_new("cancel", cancel->bulk.count);
+    struct output_progress progress = output_progress_new("cancel", cancel->bulk.count);
     for (size_t i = 0; i < cancel->bulk.count && ferror(stdout) == 0; i++) {
-        dlq_output_progress_clear(&progress);
+        output_progress_clear(&progress);
         int code = cancel_one(cancel, &cancel->bulk.items[i]);
         cancel->done += code == VERBS_EXIT_DONE;
         cancel->failed_code = code == VERBS_EXIT_DONE ? cancel->failed_code : code;
-        dlq_output_progress_at(&progress, i + 1, NULL);
+        output_progress_at(&progress, i + 1, NULL);
         if (is_hopeless(code)) {
             break;
         }
     }
-    dlq_output_progress_clear(&progress);
+    output_progress_clear(&progress);
     if (cancel->many && cancel->done < cancel->bulk.count) {
         client_command_note(&cancel->command, "%zu of %zu are cancelled", cancel->done, cancel->bulk.count);
     }

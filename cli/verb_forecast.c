@@ -41,16 +41,16 @@ struct scale {
     size_t bar_width;
 };
 
-static struct scale scale_of(const struct dlq_output *output, const cJSON *items, size_t label_width)
+static struct scale scale_of(const struct output *output, const cJSON *items, size_t label_width)
 {
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    char count[OUTPUT_COUNT_SIZE];
     struct scale scale = {.most = 1, .count_width = 1};
     const cJSON *each = NULL;
     cJSON_ArrayForEach(each, items)
     {
         scale.most = count_of(each) > scale.most ? count_of(each) : scale.most;
     }
-    dlq_output_count(scale.most, count);
+    output_count(scale.most, count);
     scale.count_width = strlen(count);
     size_t columns = output->columns == 0 ? COLUMNS_UNKNOWN : output->columns;
     size_t taken = label_width + scale.count_width + 6;
@@ -67,9 +67,9 @@ static size_t bar_length(const struct scale *scale, uint64_t count)
 
 static void draw_bar(const struct scale *scale, const char *label, const cJSON *item)
 {
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    char count[OUTPUT_COUNT_SIZE];
     bool spread = cJSON_IsFalse(api_client_answer_member(item, "exact"));
-    dlq_output_count(count_of(item), count);
+    output_count(count_of(item), count);
     printf("%s  %*s%s ", label, (int)scale->count_width, count, spread ? "~" : " ");
     for (size_t i = 0; i < bar_length(scale, count_of(item)); i++) {
         putchar('#');
@@ -79,15 +79,15 @@ static void draw_bar(const struct scale *scale, const char *label, const cJSON *
 
 static void line(const struct cJSON *forecast, const char *name, const char *words)
 {
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    char count[OUTPUT_COUNT_SIZE];
     int64_t number = api_client_answer_whole(forecast, name, 0);
     if (number > 0) {
-        dlq_output_count((uint64_t)number, count);
+        output_count((uint64_t)number, count);
         printf("%s %s\n", count, words);
     }
 }
 
-static void draw(const struct dlq_output *output, const struct cJSON *forecast)
+static void draw(const struct output *output, const struct cJSON *forecast)
 {
     const cJSON *items = api_client_answer_member(forecast, "items");
     const char *unit = api_client_answer_text(forecast, "unit");

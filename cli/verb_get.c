@@ -49,7 +49,7 @@ static int print(struct client_command *command, const struct cJSON *event)
 {
     const char *raw = verb_arguments_value(&command->arguments, "--raw");
     if (raw != NULL) {
-        command->output.format = DLQ_OUTPUT_TABLE; /* nothing but the bytes */
+        command->output.format = OUTPUT_TABLE; /* nothing but the bytes */
         return print_raw(command, event, raw);
     }
     if (client_command_is_table(command)) {

@@ -2,34 +2,34 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/dlq_output_table.h"
 #include "cli/event_pages.h"
 #include "cli/event_view.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 
 #define LIMIT_DEFAULT 50
 #define COLUMNS_ONCE 5
 
 /* What comes again has one column more. */
-static const struct dlq_output_column COLUMNS[] = {
+static const struct output_column COLUMNS[] = {
     {"id", false, 40}, {"due", true, 0}, {"state", false, 0}, {"target", false, 32}, {"source", false, 0},
 };
-static const struct dlq_output_column COLUMNS_AGAIN[] = {
+static const struct output_column COLUMNS_AGAIN[] = {
     {"id", false, 40}, {"next", true, 0}, {"state", false, 0}, {"target", false, 32}, {"source", false, 0}, {"repeats", false, 0},
 };
 
 struct list {
     struct client_command command;
-    struct dlq_output_table *table; /* NULL: JSON */
+    struct output_table *table; /* NULL: JSON */
 };
 
 static void show_row(struct list *list, const struct cJSON *event)
 {
-    char due[DLQ_OUTPUT_TIME_SIZE];
+    char due[OUTPUT_TIME_SIZE];
     struct buffer id = buffer_new(EVENT_VIEW_MAX);
     struct buffer source = buffer_new(EVENT_VIEW_MAX);
     struct buffer repeats = buffer_new(EVENT_VIEW_MAX);
-    dlq_output_time(&list->command.output, event_view_due_ms(event), due);
+    output_time(&list->command.output, event_view_due_ms(event), due);
     bool has_id = event_view_id(event, &id);
     bool has_source = event_view_place(api_client_answer_member(event, "source"), &source);
     bool again = event_view_recurrence(event, &repeats);
@@ -41,7 +41,7 @@ static void show_row(struct list *list, const struct cJSON *event)
         event_view_cell(has_source, &source),
         event_view_cell(again, &repeats),
     };
-    dlq_output_table_row(list->table, cells);
+    output_table_row(list->table, cells);
     buffer_free(&id);
     buffer_free(&source);
     buffer_free(&repeats);
@@ -85,11 +85,11 @@ static int run(struct list *list)
         buffer_add(&pages.cursor, cursor, strlen(cursor) + 1);
     }
     if (client_command_is_table(&list->command)) {
-        list->table = dlq_output_table_new(&list->command.output, again ? COLUMNS_AGAIN : COLUMNS, again ? COLUMNS_ONCE + 1 : COLUMNS_ONCE);
+        list->table = output_table_new(&list->command.output, again ? COLUMNS_AGAIN : COLUMNS, again ? COLUMNS_ONCE + 1 : COLUMNS_ONCE);
     }
     code = event_pages_run(&pages);
     if (list->table != NULL) {
-        dlq_output_table_end(list->table);
+        output_table_end(list->table);
     }
     if (code == VERBS_EXIT_DONE) {
         say_rest(list, &pages);

@@ -59,7 +59,7 @@ static int take_key(const struct client_command *command, char key[KEY_MOST + 1]
 static void show(const struct client_command *command, const struct cJSON *answer)
 {
     char shown[1024];
-    char due[DLQ_OUTPUT_AGE_SIZE];
+    char due[OUTPUT_AGE_SIZE];
     struct buffer id = buffer_new(EVENT_VIEW_MAX);
     struct buffer place = buffer_new(EVENT_VIEW_MAX);
     bool has_id = event_view_id(answer, &id);
@@ -68,7 +68,7 @@ static void show(const struct client_command *command, const struct cJSON *answe
     (void)text_printable(buffer_span(&id), shown, sizeof shown);
     printf("%s%s%s", api_client_answer_text(answer, "result"), has_id ? " " : "", has_id ? shown : "");
     if (due_ms >= 0) {
-        dlq_output_age(&command->output, due_ms, due);
+        output_age(&command->output, due_ms, due);
         printf(": due %s%s (%s)", due, due_ms < command->output.now_ms && strcmp(due, "now") != 0 ? " ago" : "", api_client_answer_text(answer, "due"));
     }
     (void)text_printable(buffer_span(&place), shown, sizeof shown);

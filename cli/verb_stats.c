@@ -20,22 +20,22 @@
 
 static void line_of_count(const struct cJSON *stats, const char *name, const char *member, const char *behind)
 {
-    char count[DLQ_OUTPUT_COUNT_SIZE];
+    char count[OUTPUT_COUNT_SIZE];
     int64_t number = api_client_answer_whole(stats, member, -1);
     if (number >= 0) {
-        dlq_output_count((uint64_t)number, count);
+        output_count((uint64_t)number, count);
         printf("%-*s%s%s\n", NAME_WIDTH, name, count, behind);
     }
 }
 
-static void line_of_time(const struct dlq_output *output, const struct cJSON *stats, const char *name, const char *member)
+static void line_of_time(const struct output *output, const struct cJSON *stats, const char *name, const char *member)
 {
-    char age[DLQ_OUTPUT_AGE_SIZE];
+    char age[OUTPUT_AGE_SIZE];
     char number[32];
     (void)snprintf(number, sizeof number, "%s_ms", member);
     int64_t ms = api_client_answer_whole(stats, number, -1);
     if (ms >= 0) {
-        dlq_output_age(output, ms, age);
+        output_age(output, ms, age);
         printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(stats, member));
     }
 }
@@ -83,21 +83,21 @@ static void lines_of_sources(const struct cJSON *stats)
 {
     const cJSON *source = NULL;
     char topic[256];
-    char pending[DLQ_OUTPUT_COUNT_SIZE];
-    char lag[DLQ_OUTPUT_COUNT_SIZE];
+    char pending[OUTPUT_COUNT_SIZE];
+    char lag[OUTPUT_COUNT_SIZE];
     cJSON_ArrayForEach(source, api_client_answer_member(stats, "sources"))
     {
         int64_t pending_count = api_client_answer_whole(source, "pending", 0);
         int64_t lag_count = api_client_answer_whole(source, "intake_lag", 0);
         (void)text_printable(span_of_text(api_client_answer_text(source, "topic")), topic, sizeof topic);
-        dlq_output_count(pending_count < 0 ? 0 : (uint64_t)pending_count, pending);
-        dlq_output_count(lag_count < 0 ? 0 : (uint64_t)lag_count, lag);
+        output_count(pending_count < 0 ? 0 : (uint64_t)pending_count, pending);
+        output_count(lag_count < 0 ? 0 : (uint64_t)lag_count, lag);
         printf("%-*s%s: %s pending, %s not read yet, %d partitions here\n", NAME_WIDTH, "source", topic, pending, lag,
                cJSON_GetArraySize(api_client_answer_member(source, "partitions")));
     }
 }
 
-static void show(const struct dlq_output *output, const struct cJSON *stats)
+static void show(const struct output *output, const struct cJSON *stats)
 {
     char rate[64] = "";
     double per_s = api_client_answer_number(stats, "delivered_per_s", -1);

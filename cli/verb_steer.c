@@ -17,13 +17,13 @@
 static void show(const struct client_command *command, const char *done, const struct cJSON *answer)
 {
     char text[1024];
-    char age[DLQ_OUTPUT_AGE_SIZE];
+    char age[OUTPUT_AGE_SIZE];
     int64_t due_ms = api_client_answer_whole(answer, "due_ms", -1);
     int64_t was_ms = api_client_answer_whole(answer, "was_due_ms", -1);
     (void)text_printable(span_of_text(command->arguments.words[0]), text, sizeof text);
     printf("%s %s", done, text);
     if (due_ms >= 0) {
-        dlq_output_age(&command->output, due_ms, age);
+        output_age(&command->output, due_ms, age);
         printf(": due %s (%s)", age, api_client_answer_text(answer, "due"));
     }
     if (was_ms >= 0 && was_ms != due_ms) {

@@ -8,16 +8,16 @@
 #include "base/text.h"
 #include "cli/api_client_path.h"
 #include "cli/client_command.h"
-#include "cli/dlq_output_table.h"
+#include "cli/output_table.h"
 #include "cli/verbs.h"
 
-static const struct dlq_output_column COLUMNS[] = {
+static const struct output_column COLUMNS[] = {
     {"name", false, 32},  {"state", false, 0}, {"pending", true, 0}, {"in flight", true, 0}, {"overdue", true, 0},
     {"oldest", true, 0}, {"delivered", true, 0}, {"rate", true, 0}, {"match", false, 0},
 };
 
 #define COLUMN_COUNT (sizeof COLUMNS / sizeof COLUMNS[0])
-#define CELL_SIZE DLQ_OUTPUT_COUNT_SIZE
+#define CELL_SIZE OUTPUT_COUNT_SIZE
 
 static void write_count(const struct cJSON *object, const char *name, char cell[CELL_SIZE])
 {
@@ -25,11 +25,11 @@ static void write_count(const struct cJSON *object, const char *name, char cell[
     if (number < 0) {
         (void)snprintf(cell, CELL_SIZE, "-");
     } else {
-        dlq_output_count((uint64_t)number, cell);
+        output_count((uint64_t)number, cell);
     }
 }
 
-static void show_row(struct dlq_output_table *table, const struct cJSON *target)
+static void show_row(struct output_table *table, const struct cJSON *target)
 {
     char cells[6][CELL_SIZE];
     double oldest_s = api_client_answer_number(target, "oldest_overdue_s", -1);
@@ -45,13 +45,13 @@ static void show_row(struct dlq_output_table *table, const struct cJSON *target)
         span_of_text(cells[0]), span_of_text(cells[1]), span_of_text(cells[2]), span_of_text(cells[3]), span_of_text(cells[4]), span_of_text(cells[5]),
         span_of_text(api_client_answer_text(target, "match")),
     };
-    dlq_output_table_row(table, row);
+    output_table_row(table, row);
 }
 
 static void print_all(struct client_command *command, const struct cJSON *items)
 {
     const cJSON *each = NULL;
-    struct dlq_output_table *table = client_command_is_table(command) ? dlq_output_table_new(&command->output, COLUMNS, COLUMN_COUNT) : NULL;
+    struct output_table *table = client_command_is_table(command) ? output_table_new(&command->output, COLUMNS, COLUMN_COUNT) : NULL;
     cJSON_ArrayForEach(each, items)
     {
         if (table == NULL) {
@@ -61,7 +61,7 @@ static void print_all(struct client_command *command, const struct cJSON *items)
         }
     }
     if (table != NULL) {
-        dlq_output_table_end(table);
+        output_table_end(table);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 #include "cli/dlq_filter.h"
 
 #define NOW_MS INT64_C(1764500000000)
@@ -274,9 +274,9 @@ static void test_base64(void **state)
     for (size_t length = 0; length <= sizeof bytes; length++) {
         struct buffer text = buffer_new(1024);
         struct buffer back = buffer_new(1024);
-        dlq_base64_write((struct span){bytes, length}, &text);
+        base64_write((struct span){bytes, length}, &text);
         assert_int_equal(text.length, (length + 2) / 3 * 4);
-        assert_true(dlq_base64_read(buffer_span(&text), &back));
+        assert_true(base64_read(buffer_span(&text), &back));
         assert_true(span_equal(buffer_span(&back), (struct span){bytes, length}));
         buffer_free(&text);
         buffer_free(&back);

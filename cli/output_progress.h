@@ -1,11 +1,11 @@
 /* Progress on stderr: one line drawn anew on a terminal, else a line every ten seconds; nothing at all for what is done within a second. */
-#ifndef TARRY_CLI_DLQ_OUTPUT_PROGRESS_H
-#define TARRY_CLI_DLQ_OUTPUT_PROGRESS_H
+#ifndef TARRY_CLI_OUTPUT_PROGRESS_H
+#define TARRY_CLI_OUTPUT_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dlq_output_progress {
+struct output_progress {
     const char *verb;  /* "dlq export" */
     uint64_t total;    /* 0: not known */
     bool terminal;     /* stderr is one, and not a dumb one */
@@ -14,12 +14,12 @@ struct dlq_output_progress {
 };
 
 /* total 0: not known. Looks at stderr and the clock. */
-struct dlq_output_progress dlq_output_progress_new(const char *verb, uint64_t total);
+struct output_progress output_progress_new(const char *verb, uint64_t total);
 
 /* `done` of total; `more`: words behind it, "12 failed", or NULL. Cheap when it is not time yet. */
-void dlq_output_progress_at(struct dlq_output_progress *progress, uint64_t done, const char *more);
+void output_progress_at(struct output_progress *progress, uint64_t done, const char *more);
 
 /* Wipes the line. Call it before other words go to stderr or stdout, and at the end; progress may go on after. */
-void dlq_output_progress_clear(struct dlq_output_progress *progress);
+void output_progress_clear(struct output_progress *progress);
 
 #endif

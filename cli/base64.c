@@ -1,8 +1,8 @@
-#include "cli/dlq_base64.h"
+#include "cli/base64.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void dlq_base64_write(struct span bytes, struct buffer *text)
+void base64_write(struct span bytes, struct buffer *text)
 {
     for (size_t i = 0; i < bytes.length; i += 3) {
         size_t count = bytes.length - i < 3 ? bytes.length - i : 3;
@@ -22,7 +22,7 @@ static uint32_t value_of(uint8_t digit)
     return found == NULL ? 64 : (uint32_t)(found - digits);
 }
 
-bool dlq_base64_read(struct span text, struct buffer *bytes)
+bool base64_read(struct span text, struct buffer *bytes)
 {
     if (text.length % 4 != 0) {
         return false;

@@ -1,4 +1,4 @@
-#include "cli/dlq_output_table.h"
+#include "cli/output_table.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -15,25 +15,25 @@
 #define GAP 2
 #define LAST_LEAST 24 /* of the last column: on a narrow terminal a line goes on in the next rather than to say nothing */
 
-struct dlq_output_table {
-    const struct dlq_output *output;
-    const struct dlq_output_column *columns;
+struct output_table {
+    const struct output *output;
+    const struct output_column *columns;
     size_t count;
-    size_t widths[DLQ_OUTPUT_TABLE_COLUMNS_MAX]; /* in characters */
+    size_t widths[OUTPUT_TABLE_COLUMNS_MAX]; /* in characters */
     char **cells;                                /* of the rows held, one after the other */
     size_t rows;
     bool measured; /* the titles are printed, widths stay */
 };
 
-struct dlq_output_table *
-dlq_output_table_new(const struct dlq_output *output, const struct dlq_output_column *columns, size_t count)
+struct output_table *
+output_table_new(const struct output *output, const struct output_column *columns, size_t count)
 {
-    assert(count <= DLQ_OUTPUT_TABLE_COLUMNS_MAX);
-    struct dlq_output_table *table = memory_new(1, sizeof *table);
+    assert(count <= OUTPUT_TABLE_COLUMNS_MAX);
+    struct output_table *table = memory_new(1, sizeof *table);
     table->output = output;
     table->columns = columns;
     table->count = count;
-    table->cells = memory_new(DLQ_OUTPUT_TABLE_MEASURED * count, sizeof *table->cells);
+    table->cells = memory_new(OUTPUT_TABLE_MEASURED * count, sizeof *table->cells);
     for (size_t i = 0; i < count; i++) {
         table->widths[i] = strlen(columns[i].title);
     }
@@ -89,7 +89,7 @@ static char *show(struct span cell, size_t most)
 }
 
 /* What the last column may take: to the terminal's edge. 0: as much as it wants. */
-static size_t room_of_last(const struct dlq_output_table *table)
+static size_t room_of_last(const struct output_table *table)
 {
     size_t before = 0;
     for (size_t i = 0; i + 1 < table->count; i++) {
@@ -108,7 +108,7 @@ static void pad(size_t count)
     }
 }
 
-static void print_row(const struct dlq_output_table *table, char **cells)
+static void print_row(const struct output_table *table, char **cells)
 {
     for (size_t i = 0; i < table->count; i++) {
         bool last = i + 1 == table->count;
@@ -125,9 +125,9 @@ static void print_row(const struct dlq_output_table *table, char **cells)
     putchar('\n');
 }
 
-static void print_titles(const struct dlq_output_table *table)
+static void print_titles(const struct output_table *table)
 {
-    char *titles[DLQ_OUTPUT_TABLE_COLUMNS_MAX];
+    char *titles[OUTPUT_TABLE_COLUMNS_MAX];
     for (size_t i = 0; i < table->count; i++) {
         titles[i] = memory_text(table->columns[i].title, strlen(table->columns[i].title));
     }
@@ -139,7 +139,7 @@ static void print_titles(const struct dlq_output_table *table)
     }
 }
 
-static void print_held(struct dlq_output_table *table)
+static void print_held(struct output_table *table)
 {
     if (!table->measured && table->rows > 0) {
         print_titles(table);
@@ -155,7 +155,7 @@ static void print_held(struct dlq_output_table *table)
     table->rows = 0;
 }
 
-void dlq_output_table_row(struct dlq_output_table *table, const struct span *cells)
+void output_table_row(struct output_table *table, const struct span *cells)
 {
     char **held = table->cells + table->rows * table->count;
     for (size_t i = 0; i < table->count; i++) {
@@ -164,12 +164,12 @@ void dlq_output_table_row(struct dlq_output_table *table, const struct span *cel
         table->widths[i] = !table->measured && width > table->widths[i] ? width : table->widths[i];
     }
     table->rows += 1;
-    if (table->measured || table->rows == DLQ_OUTPUT_TABLE_MEASURED) {
+    if (table->measured || table->rows == OUTPUT_TABLE_MEASURED) {
         print_held(table);
     }
 }
 
-void dlq_output_table_end(struct dlq_output_table *table)
+void output_table_end(struct output_table *table)
 {
     print_held(table);
     free(table->cells);

@@ -1,4 +1,4 @@
-#include "cli/dlq_output.h"
+#include "cli/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,14 +13,14 @@
 #define COLUMNS_UNKNOWN 80
 #define COLUMNS_MOST 1000
 
-struct dlq_output dlq_output_new(const char *verb, int64_t now_ms)
+struct output output_new(const char *verb, int64_t now_ms)
 {
-    return (struct dlq_output){.verb = verb, .now_ms = now_ms};
+    return (struct output){.verb = verb, .now_ms = now_ms};
 }
 
-enum options_result dlq_output_take(struct dlq_output *output, int argc, char **argv, int *index)
+enum options_result output_take(struct output *output, int argc, char **argv, int *index)
 {
-    static const enum dlq_output_format formats[] = {DLQ_OUTPUT_JSON, DLQ_OUTPUT_JSONL, DLQ_OUTPUT_TABLE};
+    static const enum output_format formats[] = {OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_TABLE};
     const char *value = NULL;
     unsigned choice;
     if (!options_value(argc, argv, index, "-o", &value) && !options_value(argc, argv, index, "--output", &value)) {
@@ -49,32 +49,32 @@ static size_t measure(void)
     return size.ws_col < COLUMNS_MOST ? size.ws_col : COLUMNS_MOST;
 }
 
-void dlq_output_settle(struct dlq_output *output)
+void output_settle(struct output *output)
 {
     const char *kind = getenv("TERM");
     output->terminal = isatty(STDOUT_FILENO) == 1;
     output->coloured = output->terminal && !is_set("NO_COLOR") && kind != NULL && strcmp(kind, "dumb") != 0;
     output->columns = output->terminal ? measure() : 0;
-    if (output->format == DLQ_OUTPUT_AUTO) {
-        output->format = output->terminal ? DLQ_OUTPUT_TABLE : DLQ_OUTPUT_JSONL;
+    if (output->format == OUTPUT_AUTO) {
+        output->format = output->terminal ? OUTPUT_TABLE : OUTPUT_JSONL;
     }
 }
 
-void dlq_output_item(struct dlq_output *output, struct span json)
+void output_item(struct output *output, struct span json)
 {
-    if (output->format == DLQ_OUTPUT_JSON) {
+    if (output->format == OUTPUT_JSON) {
         fputs(output->items == 0 ? "[\n" : ",\n", stdout);
     }
     (void)fwrite(json.data, 1, json.length, stdout);
-    if (output->format != DLQ_OUTPUT_JSON) {
+    if (output->format != OUTPUT_JSON) {
         fputs("\n", stdout);
     }
     output->items += 1;
 }
 
-bool dlq_output_end(struct dlq_output *output)
+bool output_end(struct output *output)
 {
-    if (output->format == DLQ_OUTPUT_JSON) {
+    if (output->format == OUTPUT_JSON) {
         fputs(output->items == 0 ? "[]\n" : "\n]\n", stdout);
     }
     bool done = fflush(stdout) == 0 && ferror(stdout) == 0;
@@ -84,41 +84,41 @@ bool dlq_output_end(struct dlq_output *output)
     return done;
 }
 
-void dlq_output_age(const struct dlq_output *output, int64_t ms, char age[DLQ_OUTPUT_AGE_SIZE])
+void output_age(const struct output *output, int64_t ms, char age[OUTPUT_AGE_SIZE])
 {
     static const struct {
         int64_t ms;
         char letter;
     } units[] = {{INT64_C(86400000), 'd'}, {3600000, 'h'}, {60000, 'm'}, {1000, 's'}};
     if (ms < 0) {
-        (void)snprintf(age, DLQ_OUTPUT_AGE_SIZE, "-");
+        (void)snprintf(age, OUTPUT_AGE_SIZE, "-");
         return;
     }
     int64_t past_ms = output->now_ms < 0 ? 0 : output->now_ms - ms; /* both are >= 0: no overflow */
     int64_t distance_ms = past_ms < 0 ? -past_ms : past_ms;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (distance_ms >= units[i].ms) {
-            (void)snprintf(age, DLQ_OUTPUT_AGE_SIZE, "%s%" PRId64 "%c", past_ms < 0 ? "in " : "", distance_ms / units[i].ms, units[i].letter);
+            (void)snprintf(age, OUTPUT_AGE_SIZE, "%s%" PRId64 "%c", past_ms < 0 ? "in " : "", distance_ms / units[i].ms, units[i].letter);
             return;
         }
     }
-    (void)snprintf(age, DLQ_OUTPUT_AGE_SIZE, "now");
+    (void)snprintf(age, OUTPUT_AGE_SIZE, "now");
 }
 
-void dlq_output_time(const struct dlq_output *output, int64_t ms, char time[DLQ_OUTPUT_TIME_SIZE])
+void output_time(const struct output *output, int64_t ms, char time[OUTPUT_TIME_SIZE])
 {
     if (output->terminal) {
-        dlq_output_age(output, ms, time);
+        output_age(output, ms, time);
     } else if (ms < 0) {
-        (void)snprintf(time, DLQ_OUTPUT_TIME_SIZE, "-");
+        (void)snprintf(time, OUTPUT_TIME_SIZE, "-");
     } else {
-        (void)clock_text((struct wall_ms){ms}, time, DLQ_OUTPUT_TIME_SIZE);
+        (void)clock_text((struct wall_ms){ms}, time, OUTPUT_TIME_SIZE);
     }
 }
 
-void dlq_output_count(uint64_t count, char text[DLQ_OUTPUT_COUNT_SIZE])
+void output_count(uint64_t count, char text[OUTPUT_COUNT_SIZE])
 {
-    char digits[DLQ_OUTPUT_COUNT_SIZE];
+    char digits[OUTPUT_COUNT_SIZE];
     size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count);
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
