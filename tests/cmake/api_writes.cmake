@@ -4,7 +4,7 @@ tarry_test(test_request_sink FOLDER unit LABEL "mock;http" ROOMS bridge base LIB
 tarry_test(test_api_idempotency FOLDER unit LABEL "unit;http" ROOMS ops base)
 tarry_test(test_api_audit FOLDER unit LABEL "unit;http" ROOMS ops base LIBRARIES PkgConfig::CJSON)
 tarry_test(test_api_record FOLDER unit LABEL "unit;http" ROOMS ops bridge base SOURCES support/sample_record.c LIBRARIES PkgConfig::CJSON)
-tarry_test(test_daemon_watch FOLDER unit LABEL "unit;http" ROOMS ops bridge scheduler base)
+tarry_test(test_daemon_watch FOLDER unit LABEL "unit;http" ROOMS ops bridge scheduler base SOURCES support/daemon_scene.c)
 
 add_library(support_write_client STATIC support/write_client.c support/http_client.c)
 target_link_libraries(support_write_client PRIVATE tarry_options PUBLIC support_e2e PkgConfig::CJSON)

@@ -1,8 +1,6 @@
 /* One event as it is answered: with a real store, a real core and an owner thread that is asked; no HTTP, no broker. By id out of the checkpoint: e2e_api_reads.c. */
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,140 +10,25 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
 #include "ops/api.h"
 #include "ops/daemon_state.h"
-#include "ops/http_owner.h"
-#include "support/list_scene.h"
+#include "tests/support/api_scene.h"
+#include "tests/support/daemon_scene.h"
 
 #define NOW LIST_SCENE_NOW
 #define HOUR_MS INT64_C(3600000)
 
-static struct config_target targets[] = {{.name = "orders", .match = "orders", .max_in_flight = 10}};
-static struct config config = {.group = "g", .targets = targets, .target_count = 1};
-
-struct scene {
-    struct list_scene *list;
-    struct daemon *daemon;
-    struct api api;
-    struct api_source sources[2];
-    struct input_slot_gained gained;
-    struct bucket_stats *buckets;
-    pthread_t owner;
-    bool running;
-    atomic_bool stop;
-    struct cJSON *answer;
-};
-
-/* ------------------------------------------------------------------------------------------------- an owner */
-
-static void step(struct daemon *daemon)
-{
-    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
-    daemon->input_count = 0;
-    for (size_t i = 0; i < commands.release_count; i++) {
-        arena_release(&daemon->arena, commands.releases[i]);
-    }
-}
-
-static void *own(void *context)
-{
-    struct scene *scene = context;
-    struct http_owner_view view = {.now = scene->daemon->now, .context = scene->daemon};
-    while (!atomic_load(&scene->stop)) {
-        struct pollfd wait = {mailbox_fd(scene->api.owner), POLLIN, 0};
-        (void)poll(&wait, 1, 20);
-        (void)http_owner_serve(scene->api.owner, &view);
-    }
-    return NULL;
-}
-
-static int begin(void **state)
-{
-    struct scene *scene = memory_new(1, sizeof(*scene));
-    struct core_options options;
-    struct error error;
-    core_options_default(&options);
-    scene->list = list_scene_new();
-    scene->daemon = memory_new(1, sizeof(*scene->daemon));
-    scene->daemon->config = &config;
-    scene->daemon->now = (struct now){{NOW}, {1000}};
-    scene->daemon->core = core_new(&options);
-    scene->daemon->outcomes.history = history_new(100, 1 << 20);
-    memcpy(scene->daemon->cluster, "c", 2);
-    lanes_init(&scene->daemon->lanes, &config);
-    for (lane_index lane = 0; lane < scene->daemon->lanes.count; lane++) {
-        struct core_lane_options limits = lanes_options(&scene->daemon->lanes, &config, lane);
-        core_lane_add(scene->daemon->core, &limits);
-    }
-    scene->sources[0] = (struct api_source){.topic = "a"};
-    scene->sources[1] = (struct api_source){.topic = "b"};
-    scene->api.owner = mailbox_new(64, &error);
-    assert_non_null(scene->api.owner);
-    scene->api.store = scene->list->store;
-    scene->api.sources = scene->sources;
-    scene->api.source_count = 2;
-    scene->api.payloads = CONFIG_PAYLOADS_FULL;
-    *state = scene;
-    return 0;
-}
-
-static int end(void **state)
-{
-    struct scene *scene = *state;
-    atomic_store(&scene->stop, true);
-    if (scene->running) {
-        (void)pthread_join(scene->owner, NULL);
-    }
-    mailbox_close(scene->api.owner);
-    mailbox_free(scene->api.owner);
-    core_free(scene->daemon->core);
-    history_free(scene->daemon->outcomes.history);
-    arena_free(&scene->daemon->arena);
-    partitions_free(&scene->daemon->partitions);
-    free(scene->daemon->inputs);
-    free(scene->daemon);
-    free(scene->buckets);
-    list_scene_free(scene->list);
-    cJSON_Delete(scene->answer);
-    free(scene);
-    return 0;
-}
-
 /* Partition 0 of a, with what is in the store; more is read before the owner begins. */
-static struct partition *gain(struct scene *scene, int64_t catch_up_to)
+static struct partition *gain(struct api_scene *scene, int64_t behind)
 {
-    struct error error = {0};
-    struct store_partition stored;
-    struct partition *partition = partitions_add(&scene->daemon->partitions, "a", 0, 0);
     list_scene_write(scene->list);
-    partition->state = PARTITIONS_OPEN;
-    partition->gained = true;
-    assert_true(store_bind_slot(scene->list->store, 0, "a", 0, &stored, &error));
-    scene->buckets = stored.buckets;
-    free(stored.marks);
-    free(stored.skips);
-    scene->gained = (struct input_slot_gained){.epoch = partition->epoch,
-                                               .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}},
-                                               .position = stored.position,
-                                               .stored_position = stored.position,
-                                               .catch_up_to = stored.position + catch_up_to,
-                                               .high = stored.position + catch_up_to,
-                                               .buckets = stored.buckets,
-                                               .bucket_count = stored.bucket_count};
-    daemon_input(scene->daemon, INPUT_SLOT_GAINED, partition)->as.gained = &scene->gained;
-    step(scene->daemon);
+    struct partition *partition = api_scene_gain(scene, 0, behind);
+    daemon_scene_step(scene->daemon, NULL);
     return partition;
 }
 
-static void start(struct scene *scene)
-{
-    scene->running = thread_start(&scene->owner, own, scene);
-    assert_true(scene->running);
-}
-
 /* An event with this id and value is read. */
-static void read_event(struct scene *scene, const struct partition *partition, int64_t offset, const char *id, struct span value)
+static void read_event(struct api_scene *scene, const struct partition *partition, int64_t offset, const char *id, struct span value)
 {
     struct buffer bytes = buffer_new((size_t)16 << 20);
     struct error error;
@@ -168,27 +51,23 @@ static void read_event(struct scene *scene, const struct partition *partition, i
                                                                                             .root = -1,
                                                                                             .id = daemon_ids_hash(scene->daemon, span_of_text(id)),
                                                                                             .found = {.offset = -1}};
-    step(scene->daemon);
+    daemon_scene_step(scene->daemon, NULL);
     buffer_free(&bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------- asking */
 
-static const struct cJSON *ask(struct scene *scene, const char *id, const char *source, unsigned status)
+static const struct cJSON *ask(struct api_scene *scene, const char *id, const char *source, unsigned status)
 {
-    struct http_request_counts counts = {0};
-    struct http_request *request = http_request_new(NULL, &counts);
+    struct http_request *request = api_scene_request();
     request->parameter = span_of_text(id);
     if (source != NULL) {
         request->query[request->query_count++] = (struct http_request_pair){span_of_text("source"), span_of_text(source)};
     }
     api_get_message(request, &scene->api);
-    cJSON_Delete(scene->answer);
-    scene->answer = cJSON_ParseWithLength((const char *)request->body.data, request->body.length);
-    assert_non_null(scene->answer);
-    assert_int_equal(request->status, status);
-    http_request_free(request);
-    return scene->answer;
+    const struct cJSON *answer = api_scene_take(scene, request);
+    assert_int_equal(scene->status, status);
+    return answer;
 }
 
 static const char *text_of(const struct cJSON *object, const char *name)
@@ -206,7 +85,7 @@ static const char *place_of(const struct list_scene_row *row)
 
 static void test_by_place_from_the_checkpoint(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct list_scene_row *first = list_scene_add(scene->list, 0, NOW + HOUR_MS);
     struct list_scene_row *refused = list_scene_add(scene->list, 0, NOW + HOUR_MS);
     struct list_scene_row *coarse = list_scene_add(scene->list, 0, NOW + 50 * HOUR_MS);
@@ -214,7 +93,7 @@ static void test_by_place_from_the_checkpoint(void **state)
     coarse->level = 2;
     coarse->lane = LIST_SCENE_ORDERS;
     gain(scene, 0);
-    start(scene);
+    api_scene_start(scene);
     const struct cJSON *answer = ask(scene, place_of(first), NULL, 200);
     assert_string_equal(text_of(answer, "state"), "pending");
     assert_string_equal(text_of(cJSON_GetObjectItemCaseSensitive(answer, "target"), "lane"), "default");
@@ -231,10 +110,10 @@ static void test_by_place_from_the_checkpoint(void **state)
 
 static void test_by_id_from_memory(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct partition *partition = gain(scene, 0);
     read_event(scene, partition, 7, "order/1", span_of_text("hello"));
-    start(scene);
+    api_scene_start(scene);
     const struct cJSON *answer = ask(scene, "order/1", NULL, 200);
     assert_string_equal(text_of(answer, "id"), "order/1");
     assert_string_equal(text_of(answer, "value"), "hello");
@@ -248,11 +127,11 @@ static void test_by_id_from_memory(void **state)
 /* It would be in the checkpoint soon; where that takes long it is copied after all. Its value is too long to be shown. */
 static void test_a_large_one(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct partition *partition = gain(scene, 0);
     uint8_t *large = memory_new((size_t)2 << 20, 1);
     read_event(scene, partition, 7, "large", (struct span){large, (size_t)2 << 20});
-    start(scene);
+    api_scene_start(scene);
     const struct cJSON *answer = ask(scene, "large", NULL, 200);
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(answer, "value")));
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "cut")));
@@ -262,7 +141,7 @@ static void test_a_large_one(void **state)
 
 static void test_what_does_not_read_back(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct partition *partition = gain(scene, 0);
     daemon_input(scene->daemon, INPUT_RECORD, partition)->as.record = (struct input_record){.due_ms = NOW + HOUR_MS,
                                                                                             .bytes = 3,
@@ -270,18 +149,18 @@ static void test_what_does_not_read_back(void **state)
                                                                                             .root = -1,
                                                                                             .id = daemon_ids_hash(scene->daemon, span_of_text("a")),
                                                                                             .found = {.offset = -1}};
-    step(scene->daemon);
-    start(scene);
+    daemon_scene_step(scene->daemon, NULL);
+    api_scene_start(scene);
     assert_string_equal(text_of(ask(scene, "a", NULL, 500), "code"), "unreadable");
 }
 
 static void test_not_read_to_the_end(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     gain(scene, 10);
     struct history_event event = {.id = span_of_text("done"), .source_topic = span_of_text("a"), .due_ms = NOW, .outcome = HISTORY_DELIVERED, .at_ms = NOW};
     history_add(scene->daemon->outcomes.history, &event);
-    start(scene);
+    api_scene_start(scene);
     assert_string_equal(text_of(ask(scene, "a", NULL, 503), "code"), "not_ready");
     assert_string_equal(text_of(ask(scene, "done", NULL, 200), "state"), "delivered"); /* that is known all the same */
     assert_string_equal(text_of(ask(scene, "done", "b", 404), "code"), "not_found"); /* no partition of it is awaited */
@@ -290,13 +169,13 @@ static void test_not_read_to_the_end(void **state)
 /* A person has it moved, and that is not read back: its place is known, but not its new one. */
 static void test_moving_for_long(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct partition *partition = gain(scene, 0);
     read_event(scene, partition, 7, "a", span_of_text("v"));
     daemon_input(scene->daemon, INPUT_STEER, partition)->as.steer =
         (struct input_steer){.token = 1, .due_ms = NOW + 2 * HOUR_MS, .id = daemon_ids_hash(scene->daemon, span_of_text("a")), .found = {.offset = -1}};
-    step(scene->daemon); /* its transaction is not answered */
-    start(scene);
+    daemon_scene_step(scene->daemon, NULL); /* its transaction is not answered */
+    api_scene_start(scene);
     const struct cJSON *answer = ask(scene, "a", NULL, 200);
     assert_string_equal(text_of(answer, "state"), "moving");
     assert_string_equal(text_of(answer, "value"), "v");
@@ -305,9 +184,9 @@ static void test_moving_for_long(void **state)
 /* And the ids of what is read later are not those of a cluster without a name. */
 static void test_no_broker_has_answered(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     scene->daemon->cluster[0] = '\0';
-    start(scene);
+    api_scene_start(scene);
     assert_string_equal(text_of(ask(scene, "a", NULL, 503), "code"), "not_ready");
     struct record_id before = daemon_ids_hash(scene->daemon, span_of_text("a"));
     memcpy(scene->daemon->cluster, "c", 2);
@@ -316,10 +195,10 @@ static void test_no_broker_has_answered(void **state)
 
 static void test_nothing_is_known(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     char id[DECODE_ID_MAX + 2];
     gain(scene, 0);
-    start(scene);
+    api_scene_start(scene);
     const struct cJSON *answer = ask(scene, "a\n\xff", NULL, 404);
     assert_string_equal(text_of(answer, "code"), "not_found");
     assert_non_null(strstr(text_of(answer, "detail"), "this instance has (1)"));
@@ -334,7 +213,7 @@ static void test_nothing_is_known(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, api_scene_setup, api_scene_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_by_place_from_the_checkpoint),
         TEST(test_by_id_from_memory),

@@ -1,8 +1,6 @@
 /* Lists as they are answered: with a real store, a real core and an owner thread that is asked; no HTTP, no broker. */
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,137 +10,38 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
 #include "bridge/time_text.h"
 #include "ops/api.h"
 #include "ops/daemon_state.h"
-#include "ops/http_owner.h"
 #include "ops/api_event.h"
-#include "support/list_scene.h"
+#include "tests/support/api_scene.h"
+#include "tests/support/daemon_scene.h"
 
 #define NOW LIST_SCENE_NOW
 #define HOUR_MS INT64_C(3600000)
 
-static struct config_target targets[] = {{.name = "orders", .match = "orders", .max_in_flight = 10}};
-static struct config config = {.group = "g", .targets = targets, .target_count = 1};
-
-struct scene {
-    struct list_scene *list;
-    struct daemon *daemon;
-    struct api api;
-    struct api_source sources[2];
-    struct input_slot_gained gained[LIST_SCENE_PLACES];
-    struct bucket_stats *buckets[LIST_SCENE_PLACES];
-    pthread_t owner;
-    bool running;
-    atomic_bool stop;
-    struct cJSON *answer;
-    unsigned status;
-};
-
-/* ------------------------------------------------------------------------------------------------- an owner */
-
-static void step(struct daemon *daemon)
-{
-    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
-    (void)commands;
-    daemon->input_count = 0;
-}
-
-static void *own(void *context)
-{
-    struct scene *scene = context;
-    struct http_owner_view view = {.context = scene->daemon};
-    while (!atomic_load(&scene->stop)) {
-        struct pollfd wait = {mailbox_fd(scene->api.owner), POLLIN, 0};
-        (void)poll(&wait, 1, 20);
-        (void)http_owner_serve(scene->api.owner, &view);
-    }
-    return NULL;
-}
-
+/* Nothing is due yet. */
 static int begin(void **state)
 {
-    struct scene *scene = memory_new(1, sizeof(*scene));
-    struct core_options options;
-    struct error error;
-    core_options_default(&options);
-    scene->list = list_scene_new();
-    scene->daemon = memory_new(1, sizeof(*scene->daemon));
-    scene->daemon->config = &config;
-    scene->daemon->now = (struct now){{NOW - HOUR_MS}, {1000}};
-    scene->daemon->core = core_new(&options);
-    lanes_init(&scene->daemon->lanes, &config);
-    assert_int_equal(scene->daemon->lanes.count, LIST_SCENE_LANES);
-    for (lane_index lane = 0; lane < scene->daemon->lanes.count; lane++) {
-        struct core_lane_options limits = lanes_options(&scene->daemon->lanes, &config, lane);
-        core_lane_add(scene->daemon->core, &limits);
-    }
-    scene->sources[0] = (struct api_source){.topic = "a"};
-    scene->sources[1] = (struct api_source){.topic = "b"};
-    scene->api.owner = mailbox_new(64, &error);
-    assert_non_null(scene->api.owner);
-    scene->api.store = scene->list->store;
-    scene->api.sources = scene->sources;
-    scene->api.source_count = 2;
-    *state = scene;
-    return 0;
-}
-
-static int end(void **state)
-{
-    struct scene *scene = *state;
-    atomic_store(&scene->stop, true);
-    if (scene->running) {
-        (void)pthread_join(scene->owner, NULL);
-    }
-    mailbox_close(scene->api.owner);
-    mailbox_free(scene->api.owner);
-    core_free(scene->daemon->core);
-    partitions_free(&scene->daemon->partitions);
-    free(scene->daemon->inputs);
-    free(scene->daemon);
-    for (size_t i = 0; i < LIST_SCENE_PLACES; i++) {
-        free(scene->buckets[i]);
-    }
-    list_scene_free(scene->list);
-    cJSON_Delete(scene->answer);
-    free(scene);
+    (void)api_scene_setup(state);
+    struct api_scene *scene = *state;
+    scene->daemon->now.wall.ms -= HOUR_MS;
     return 0;
 }
 
 /* What was added is written, and the core has these partitions with what is in the store. */
-static void gain(struct scene *scene, size_t places)
+static void gain(struct api_scene *scene, size_t places)
 {
-    struct error error = {0};
     list_scene_write(scene->list);
     for (size_t i = 0; i < places; i++) {
-        struct store_partition stored;
-        const struct api_list_place *place = &scene->list->places[i];
-        struct partition *partition = partitions_add(&scene->daemon->partitions, place->topic, place->partition, 0);
-        partition->state = PARTITIONS_OPEN;
-        partition->gained = true;
-        assert_true(store_bind_slot(scene->list->store, (slot_index)i, place->topic, place->partition, &stored, &error));
-        scene->buckets[i] = stored.buckets;
-        free(stored.marks);
-        free(stored.skips);
-        scene->gained[i] = (struct input_slot_gained){.epoch = partition->epoch,
-                                                      .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}},
-                                                      .position = stored.position,
-                                                      .stored_position = stored.position,
-                                                      .catch_up_to = stored.position,
-                                                      .high = stored.position,
-                                                      .buckets = stored.buckets,
-                                                      .bucket_count = stored.bucket_count};
-        daemon_input(scene->daemon, INPUT_SLOT_GAINED, partition)->as.gained = &scene->gained[i];
+        api_scene_gain(scene, i, 0);
     }
-    step(scene->daemon);
-    scene->running = thread_start(&scene->owner, own, scene);
-    assert_true(scene->running);
+    daemon_scene_step(scene->daemon, NULL);
+    api_scene_start(scene);
 }
 
 /* A cancel of a row's id is read, so that the row ends; its checkpoint does not know yet. */
-static void cancel(struct scene *scene, const struct list_scene_row *row)
+static void cancel(struct api_scene *scene, const struct list_scene_row *row)
 {
     struct record_id id = {9, (uint64_t)row->offset + 1};
     struct partition *partition = partitions_at(&scene->daemon->partitions, row->place);
@@ -152,7 +51,7 @@ static void cancel(struct scene *scene, const struct list_scene_row *row)
         .root = -1,
         .id = id,
         .found = {.offset = row->offset, .due_ms = row->due_ms, .root = -1, .bytes = (uint32_t)row->length, .lane = (lane_index)row->lane}};
-    step(scene->daemon);
+    daemon_scene_step(scene->daemon, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------- requests */
@@ -169,22 +68,16 @@ static void add_query(struct http_request *request, const char *query)
     }
 }
 
-static const struct cJSON *ask(struct scene *scene, bool schedules, const char *query)
+static const struct cJSON *ask(struct api_scene *scene, bool schedules, const char *query)
 {
-    struct http_request_counts counts = {0};
-    struct http_request *request = http_request_new(NULL, &counts);
+    struct http_request *request = api_scene_request();
     add_query(request, query);
     if (schedules) {
         api_list_schedules(request, &scene->api);
     } else {
         api_list_messages(request, &scene->api);
     }
-    cJSON_Delete(scene->answer);
-    scene->answer = cJSON_ParseWithLength((const char *)request->body.data, request->body.length);
-    assert_non_null(scene->answer);
-    scene->status = request->status;
-    http_request_free(request);
-    return scene->answer;
+    return api_scene_take(scene, request);
 }
 
 static const struct cJSON *items_of(const struct cJSON *answer)
@@ -204,7 +97,7 @@ static int64_t offset_of(const struct cJSON *item)
 }
 
 /* The offsets of the only page, from the least to the greatest; -1 ends them. */
-static void expect(struct scene *scene, bool schedules, const char *query, const int64_t *offsets)
+static void expect(struct api_scene *scene, bool schedules, const char *query, const int64_t *offsets)
 {
     const struct cJSON *answer = ask(scene, schedules, query);
     assert_int_equal(scene->status, 200);
@@ -225,7 +118,7 @@ static void expect(struct scene *scene, bool schedules, const char *query, const
 
 static void test_filters(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct list_scene *list = scene->list;
     for (int i = 0; i < 6; i++) {
         struct list_scene_row *row = list_scene_add(list, (uint32_t)(i % 3), NOW + i * 1000);
@@ -260,7 +153,7 @@ static void test_filters(void **state)
 /* What has ended since the checkpoint is left out, and the page filled with what comes behind it. */
 static void test_ended_rows(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     for (int i = 0; i < 400; i++) {
         (void)list_scene_add(scene->list, 0, NOW + i * 100);
     }
@@ -282,7 +175,7 @@ static void test_ended_rows(void **state)
 /* All pages, by their cursors: each once. */
 static void test_pages(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     bool seen[LIST_SCENE_ROWS] = {false};
     char query[API_LIST_PLACE_TOPIC_MAX + 400] = "limit=7";
     int pages = 0;
@@ -311,7 +204,7 @@ static void test_pages(void **state)
 /* Of another instance's partitions nothing is shown, even if the checkpoint still has rows of them. */
 static void test_elsewhere(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     for (int i = 0; i < 6; i++) {
         (void)list_scene_add(scene->list, (uint32_t)(i % 3), NOW + i * 1000);
     }
@@ -321,7 +214,7 @@ static void test_elsewhere(void **state)
 
 static void test_payloads(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     (void)list_scene_add(scene->list, 0, NOW);
     gain(scene, 1);
     const struct cJSON *item = cJSON_GetArrayItem(items_of(ask(scene, false, "")), 0);
@@ -363,7 +256,7 @@ static void give_headers(struct list_scene_row *row, size_t count)
 /* Rows are small, and what is shown of them is not: a page ends before all of them, and the next one goes on there. */
 static void test_heavy_pages(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     char query[API_LIST_PLACE_TOPIC_MAX + 400] = "limit=1000&payload=true";
     int shown = 0;
     int pages = 0;
@@ -392,7 +285,7 @@ static void test_heavy_pages(void **state)
 /* A row that does not read back will not do so in a second either. */
 static void test_damaged_row(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     struct list_scene_row *row = list_scene_add(scene->list, 0, NOW);
     list_scene_write(scene->list);
     row->bytes[0] = 0; /* no version of a row */
@@ -405,7 +298,7 @@ static void test_damaged_row(void **state)
 
 static void test_bad_parameters(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     static const struct {
         const char *query;
         const char *names;
@@ -425,14 +318,14 @@ static void test_bad_parameters(void **state)
 /* Nobody is there to be asked. */
 static void test_no_owner(void **state)
 {
-    struct scene *scene = *state;
+    struct api_scene *scene = *state;
     mailbox_close(scene->api.owner);
     const struct cJSON *answer = ask(scene, false, "");
     assert_int_equal(scene->status, 503);
     assert_string_equal(text_of(answer, "code"), "unavailable");
 }
 
-#define SCENE(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define SCENE(function) cmocka_unit_test_setup_teardown(function, begin, api_scene_teardown)
 
 int main(void)
 {

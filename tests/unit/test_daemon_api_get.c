@@ -14,6 +14,7 @@
 #include "ops/daemon_api_get.h"
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
+#include "tests/support/daemon_scene.h"
 
 #define WALL_MS INT64_C(1800000000000) /* the beginning of an hour */
 #define MINUTE_MS INT64_C(60000)
@@ -23,26 +24,15 @@
 static struct config_target targets[] = {{.name = "mail", .match = "mail-*", .max_in_flight = 10, .rate_per_s = 50}};
 static struct config_source sources[] = {{.topic = "in"}, {.topic = "other"}};
 static struct config config = {.group = "g", .targets = targets, .target_count = 1, .sources = sources, .source_count = 2};
-static struct input_slot_gained gained[4];
 
 static void step(struct daemon *daemon)
 {
-    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
-    daemon->input_count = 0;
-    for (size_t i = 0; i < commands.release_count; i++) {
-        arena_release(&daemon->arena, commands.releases[i]);
-    }
+    daemon_scene_step(daemon, NULL);
 }
 
 static struct partition *gain(struct daemon *daemon, const char *topic, int32_t number, size_t source, int64_t catch_up_to)
 {
-    struct partition *partition = partitions_add(&daemon->partitions, topic, number, source);
-    partition->state = PARTITIONS_OPEN;
-    partition->gained = true;
-    gained[partition->slot] =
-        (struct input_slot_gained){.epoch = partition->epoch, .catch_up_to = catch_up_to, .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}}};
-    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = &gained[partition->slot];
-    return partition;
+    return daemon_scene_gain(daemon, topic, number, source, &(struct input_slot_gained){.catch_up_to = catch_up_to});
 }
 
 static void read_record(struct daemon *daemon, const struct partition *partition, int64_t offset, const char *id, int64_t due_ms, lane_index lane, struct span row)
@@ -60,22 +50,9 @@ static void read_record(struct daemon *daemon, const struct partition *partition
 /* in-0, in-1 and other-0; in-2 is being opened. */
 static int begin(void **state)
 {
-    struct core_options options;
-    struct daemon *daemon = memory_new(1, sizeof(*daemon));
-    core_options_default(&options);
-    daemon->config = &config;
-    daemon->now = (struct now){{WALL_MS}, {100000}};
+    struct daemon *daemon = daemon_scene_new(&config, (struct now){{WALL_MS}, {100000}});
     daemon->started_wall_ms = WALL_MS - 90000;
-    daemon->core = core_new(&options);
-    daemon->metrics = metrics_new();
     daemon->outcomes.history = history_new(100, 1 << 20);
-    memcpy(daemon->cluster, "c", 2);
-    lanes_init(&daemon->lanes, &config);
-    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
-        struct core_lane_options limits = lanes_options(&daemon->lanes, &config, lane);
-        core_lane_add(daemon->core, &limits);
-        metrics_label_add(daemon->metrics, METRICS_LABEL_TARGET, daemon->lanes.names[lane]);
-    }
     metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, "in");
     metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, "other");
     gain(daemon, "in", 0, 0, 0);
@@ -89,13 +66,8 @@ static int begin(void **state)
 static int end(void **state)
 {
     struct daemon *daemon = *state;
-    core_free(daemon->core);
-    metrics_free(daemon->metrics);
     history_free(daemon->outcomes.history);
-    arena_free(&daemon->arena);
-    partitions_free(&daemon->partitions);
-    free(daemon->inputs);
-    free(daemon);
+    daemon_scene_free(daemon);
     return 0;
 }
 

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
 #include "base/thread.h"
 #include "bridge/time_text.h"
 #include "ops/daemon_state.h"
 #include "scheduler/bucket.h"
+#include "tests/support/daemon_scene.h"
 
 #define WALL_MS INT64_C(1800000000000)
 #define HOUR_MS INT64_C(3600000)
@@ -32,31 +32,26 @@ struct asker {
 
 /* ------------------------------------------------------------------------------------------------- an owner */
 
-static struct input_slot_gained gained[3];
+static void act(struct daemon *daemon, const struct command *command)
+{
+    if (command->kind == COMMAND_STEERED) {
+        daemon_steering_answer(daemon, &command->as.steered);
+    } else if (command->kind == COMMAND_COPY) {
+        assert_true(command->as.copy.why == COPY_MOVED || command->as.copy.why == COPY_PAUSED);
+        daemon_input(daemon, INPUT_REAPPENDED, partitions_at(&daemon->partitions, command->slot));
+    } else if (command->kind == COMMAND_COMMIT) {
+        daemon_input(daemon, INPUT_COMMIT_DONE, partitions_at(&daemon->partitions, command->slot))->as.commit = COMMIT_ACKNOWLEDGED;
+    } else if (command->kind == COMMAND_TRANSACTION) { /* it commits at once; nothing reads the copies back */
+        static struct copied_end end;
+        end = (struct copied_end){command->as.transaction.slots[0].slot, command->as.transaction.slots[0].epoch, 100};
+        daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
+            (struct input_transaction){command->as.transaction.number, TRANSACTION_COMMITTED, &end, 1};
+    }
+}
 
 static void step(struct daemon *daemon)
 {
-    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
-    daemon->input_count = 0;
-    for (size_t i = 0; i < commands.count; i++) {
-        const struct command *command = &commands.items[i];
-        if (command->kind == COMMAND_STEERED) {
-            daemon_steering_answer(daemon, &command->as.steered);
-        } else if (command->kind == COMMAND_COPY) {
-            assert_true(command->as.copy.why == COPY_MOVED || command->as.copy.why == COPY_PAUSED);
-            daemon_input(daemon, INPUT_REAPPENDED, partitions_at(&daemon->partitions, command->slot));
-        } else if (command->kind == COMMAND_COMMIT) {
-            daemon_input(daemon, INPUT_COMMIT_DONE, partitions_at(&daemon->partitions, command->slot))->as.commit = COMMIT_ACKNOWLEDGED;
-        } else if (command->kind == COMMAND_TRANSACTION) { /* it commits at once; nothing reads the copies back */
-            static struct copied_end end;
-            end = (struct copied_end){command->as.transaction.slots[0].slot, command->as.transaction.slots[0].epoch, 100};
-            daemon_input(daemon, INPUT_TRANSACTION_DONE, NULL)->as.transaction =
-                (struct input_transaction){command->as.transaction.number, TRANSACTION_COMMITTED, &end, 1};
-        }
-    }
-    for (size_t i = 0; i < commands.release_count; i++) {
-        arena_release(&daemon->arena, commands.releases[i]);
-    }
+    daemon_scene_step(daemon, act);
 }
 
 static void turn(struct daemon *daemon)
@@ -65,34 +60,6 @@ static void turn(struct daemon *daemon)
     daemon->now.mono.ms += 200;
     daemon->now.wall.ms += 200;
     step(daemon);
-}
-
-static void gain_stored(struct daemon *daemon, const struct bucket_stats *buckets, size_t count)
-{
-    const int32_t number = 2;
-    struct partition *partition = partitions_add(&daemon->partitions, "in", number, 0);
-    partition->gained = true;
-    gained[number] = (struct input_slot_gained){
-        .epoch = partition->epoch,
-        .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}},
-        .position = 5,
-        .stored_position = 5,
-        .buckets = buckets,
-        .bucket_count = count,
-    };
-    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = &gained[number];
-}
-
-static void gain(struct daemon *daemon, int32_t number)
-{
-    struct partition *partition = partitions_add(&daemon->partitions, "in", number, 0);
-    partition->state = PARTITIONS_OPEN;
-    partition->gained = true;
-    gained[number] = (struct input_slot_gained){
-        .epoch = partition->epoch,
-        .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}},
-    };
-    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = &gained[number];
 }
 
 static void read_record(struct daemon *daemon, int32_t number, const char *id, int64_t due_ms)
@@ -111,23 +78,10 @@ static void read_record(struct daemon *daemon, int32_t number, const char *id, i
 static int begin(void **state)
 {
     struct error error;
-    struct core_options options;
-    struct daemon *daemon = memory_new(1, sizeof(*daemon));
-    core_options_default(&options);
-    daemon->config = &config;
-    daemon->now = (struct now){{WALL_MS}, {1000}};
-    daemon->core = core_new(&options);
-    daemon->metrics = metrics_new();
-    memcpy(daemon->cluster, "c", 2);
-    lanes_init(&daemon->lanes, &config);
-    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
-        struct core_lane_options limits = lanes_options(&daemon->lanes, &config, lane);
-        core_lane_add(daemon->core, &limits);
-        metrics_label_add(daemon->metrics, METRICS_LABEL_TARGET, daemon->lanes.names[lane]);
-    }
+    struct daemon *daemon = daemon_scene_new(&config, (struct now){{WALL_MS}, {1000}});
     assert_true(daemon_steering_open(daemon, &error));
-    gain(daemon, 0);
-    gain(daemon, 1);
+    daemon_scene_gain(daemon, "in", 0, 0, NULL);
+    daemon_scene_gain(daemon, "in", 1, 0, NULL);
     read_record(daemon, 1, "here", WALL_MS + HOUR_MS);
     step(daemon);
     *state = daemon;
@@ -139,12 +93,7 @@ static int end(void **state)
     struct daemon *daemon = *state;
     daemon_steering_close(daemon);
     daemon_steering_free(daemon);
-    core_free(daemon->core);
-    metrics_free(daemon->metrics);
-    arena_free(&daemon->arena);
-    partitions_free(&daemon->partitions);
-    free(daemon->inputs);
-    free(daemon);
+    daemon_scene_free(daemon);
     return 0;
 }
 
@@ -270,9 +219,9 @@ static void test_only_paused_ones_are_pending(void **state)
     assert_false(daemon_open_only_paused(daemon, partitions_find(&daemon->partitions, "in", 0))); /* nothing is pending */
     assert_false(daemon_open_only_paused(daemon, partitions_find(&daemon->partitions, "in", 1)));
     for (size_t count = 1; count <= 2; count++) {
-        gain_stored(daemon, stored, count);
+        struct input_slot_gained gained = {.position = 5, .stored_position = 5, .buckets = stored, .bucket_count = count};
+        const struct partition *last = daemon_scene_gain(daemon, "in", 2, 0, &gained);
         step(daemon);
-        const struct partition *last = partitions_find(&daemon->partitions, "in", 2);
         assert_int_equal(daemon_open_only_paused(daemon, last), count == 1);
         daemon_input(daemon, INPUT_SLOT_LOST, last);
         step(daemon);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "bridge/refusal.h"
 #include "ops/daemon_state.h"
+#include "tests/support/daemon_scene.h"
 
 #define WALL_MS INT64_C(1800000000000)
 #define HOUR_MS INT64_C(3600000)
@@ -19,27 +20,17 @@ static struct config_target targets[] = {{.name = "mail", .match = "mail", .max_
 static struct config_source sources[] = {{.topic = "in"}};
 static struct config config = {.group = "g", .targets = targets, .target_count = 1, .sources = sources, .source_count = 1};
 static const struct target_list allowed = {.default_lane = LANES_DEFAULT};
-static struct input_slot_gained gained[4];
 
 /* ------------------------------------------------------------------------------------------------- an owner */
 
-static void step(struct daemon *daemon)
+static void act(struct daemon *daemon, const struct command *command)
 {
-    struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);
-    daemon->input_count = 0;
-    for (size_t i = 0; i < commands.count; i++) {
-        const struct command *command = &commands.items[i];
-        const struct partition *partition = partitions_at(&daemon->partitions, command->slot);
-        if (command->kind == COMMAND_OUTCOME) {
-            daemon_outcomes_take(daemon, partition, &command->as.outcome);
-        } else if (command->kind == COMMAND_COMMIT) {
-            daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit = COMMIT_ACKNOWLEDGED;
-        }
+    const struct partition *partition = partitions_at(&daemon->partitions, command->slot);
+    if (command->kind == COMMAND_OUTCOME) {
+        daemon_outcomes_take(daemon, partition, &command->as.outcome);
+    } else if (command->kind == COMMAND_COMMIT) {
+        daemon_input(daemon, INPUT_COMMIT_DONE, partition)->as.commit = COMMIT_ACKNOWLEDGED;
     }
-    for (size_t i = 0; i < commands.release_count; i++) {
-        arena_release(&daemon->arena, commands.releases[i]);
-    }
-    daemon_watch_stepped(daemon);
 }
 
 static void turns(struct daemon *daemon, int count)
@@ -47,44 +38,22 @@ static void turns(struct daemon *daemon, int count)
     for (int i = 0; i < count; i++) {
         daemon->now.mono.ms += 200;
         daemon->now.wall.ms += 200;
-        step(daemon);
+        daemon_scene_step(daemon, act);
+        daemon_watch_stepped(daemon);
     }
-}
-
-static void gain(struct daemon *daemon, int32_t number)
-{
-    struct partition *partition = partitions_add(&daemon->partitions, "in", number, 0);
-    partition->state = PARTITIONS_OPEN;
-    partition->gained = true;
-    partition->epoch = partitions_next_epoch(&daemon->partitions);
-    gained[number] = (struct input_slot_gained){.epoch = partition->epoch, .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}}};
-    daemon_input(daemon, INPUT_SLOT_GAINED, partition)->as.gained = &gained[number];
 }
 
 static int begin(void **state)
 {
-    struct core_options options;
     struct error error;
-    struct daemon *daemon = memory_new(1, sizeof(*daemon));
-    core_options_default(&options);
-    daemon->config = &config;
-    daemon->now = (struct now){{WALL_MS}, {1000}};
-    daemon->core = core_new(&options);
-    daemon->metrics = metrics_new();
-    memcpy(daemon->cluster, "c", 2);
+    struct daemon *daemon = daemon_scene_new(&config, (struct now){{WALL_MS}, {1000}});
     metrics_label_add(daemon->metrics, METRICS_LABEL_SOURCE, "in");
     daemon->sources = memory_new(1, sizeof(*daemon->sources));
     daemon->sources[0].rules = (struct decode_rules){.dialects = dialect_tarry_alone, .dialect_count = 1, .topic = "in", .targets = &allowed, .max_delay_ms = 1000 * HOUR_MS,
                                                      .default_delay_ms = -1, .default_target = "out"};
-    lanes_init(&daemon->lanes, &config);
-    for (lane_index lane = 0; lane < daemon->lanes.count; lane++) {
-        struct core_lane_options limits = lanes_options(&daemon->lanes, &config, lane);
-        core_lane_add(daemon->core, &limits);
-        metrics_label_add(daemon->metrics, METRICS_LABEL_TARGET, daemon->lanes.names[lane]);
-    }
     assert_true(daemon_outcomes_open(daemon, &error));
-    gain(daemon, 0);
-    gain(daemon, 1);
+    daemon_scene_gain(daemon, "in", 0, 0, NULL);
+    daemon_scene_gain(daemon, "in", 1, 0, NULL);
     turns(daemon, 1);
     *state = daemon;
     return 0;
@@ -95,14 +64,9 @@ static int end(void **state)
     struct daemon *daemon = *state;
     daemon_watch_close(daemon);
     daemon_outcomes_close(daemon);
-    core_free(daemon->core);
-    metrics_free(daemon->metrics);
-    arena_free(&daemon->arena);
-    partitions_free(&daemon->partitions);
     free(daemon->sources);
-    free(daemon->inputs);
     free(daemon->crons);
-    free(daemon);
+    daemon_scene_free(daemon);
     return 0;
 }
 
