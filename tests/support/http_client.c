@@ -92,6 +92,18 @@ bool http_client_read_some(int fd, char *bytes, size_t length, int64_t timeout_m
     return true;
 }
 
+/* NULL: the server did not close in time. */
+static char *read_whole(int fd)
+{
+    bool closed;
+    char *answer = http_client_read_to_end(fd, EXCHANGE_MS, &closed);
+    if (!closed) {
+        free(answer);
+        return NULL;
+    }
+    return answer;
+}
+
 char *http_client_exchange(uint16_t port, const char *request)
 {
     int fd = http_client_connect(port);
@@ -100,13 +112,7 @@ char *http_client_exchange(uint16_t port, const char *request)
     }
     /* A server that refuses early closes before all is sent; what it said is still to be read. */
     (void)http_client_send(fd, request, strlen(request));
-    bool closed;
-    char *answer = http_client_read_to_end(fd, EXCHANGE_MS, &closed);
-    if (!closed) {
-        free(answer);
-        return NULL;
-    }
-    return answer;
+    return read_whole(fd);
 }
 
 char *http_client_request(uint16_t port, const char *method, const char *path, const char *headers)
@@ -129,13 +135,7 @@ char *http_client_send_body(uint16_t port, const char *method, const char *path,
     memcpy(request + head, body, length);
     (void)http_client_send(fd, request, (size_t)head + length);
     free(request);
-    bool closed;
-    char *answer = http_client_read_to_end(fd, EXCHANGE_MS, &closed);
-    if (!closed) {
-        free(answer);
-        return NULL;
-    }
-    return answer;
+    return read_whole(fd);
 }
 
 int http_client_status(const char *answer)

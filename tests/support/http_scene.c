@@ -89,3 +89,16 @@ void http_scene_close(struct http_scene *scene)
     metrics_free(scene->metrics);
     free(scene);
 }
+
+int http_scene_setup(void **state)
+{
+    static const struct http_options plain = {.listen = "127.0.0.1:0"};
+    *state = http_scene_open(&plain);
+    return 0;
+}
+
+int http_scene_teardown(void **state)
+{
+    http_scene_close(*state);
+    return 0;
+}

@@ -26,6 +26,10 @@ struct http_scene {
 /* Fails the test when it cannot be had. */
 struct http_scene *http_scene_open(const struct http_options *options);
 
+/* For cmocka: *state is a scene on a free port of loopback, without a token. */
+int http_scene_setup(void **state);
+int http_scene_teardown(void **state);
+
 /* From here on the owner looks at nothing; it has turned lately. Until scene->stuck is false again. */
 void http_scene_stick(struct http_scene *scene);
 

@@ -128,20 +128,16 @@ const struct http_route *http_route_all(size_t *count)
     return routes;
 }
 
-static const struct http_options plain = {.listen = "127.0.0.1:0"};
-
-static int open_plain(void **state)
+static int setup(void **state)
 {
     released = false;
-    *state = http_scene_open(&plain);
-    return 0;
+    return http_scene_setup(state);
 }
 
-static int close_scene(void **state)
+static int teardown(void **state)
 {
     released = true;
-    http_scene_close(*state);
-    return 0;
+    return http_scene_teardown(state);
 }
 
 static void check(char *answer, int status, const char *part)
@@ -340,7 +336,7 @@ static void test_question_is_freed(void **state)
     mailbox_free(api.owner);
 }
 
-#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, open_plain, close_scene)
+#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

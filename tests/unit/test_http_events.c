@@ -30,21 +30,7 @@ const struct http_route *http_route_all(size_t *count)
     return routes;
 }
 
-static const struct http_options plain = {.listen = "127.0.0.1:0"};
-
-static int open_plain(void **state)
-{
-    *state = http_scene_open(&plain);
-    return 0;
-}
-
 #define READ "GET /api/v1/events HTTP/1.1\r\n" LOCAL "\r\n"
-
-static int close_scene(void **state)
-{
-    http_scene_close(*state);
-    return 0;
-}
 
 static void add(struct http_scene *scene, const char *outcome, const char *id, int number)
 {
@@ -251,7 +237,7 @@ static void test_slow_reader(void **state)
 static void test_still_here(void **state)
 {
     (void)state;
-    struct http_options options = plain;
+    struct http_options options = {.listen = "127.0.0.1:0"};
     options.quiet_ms = 100;
     struct http_scene *scene = http_scene_open(&options);
     struct reader *reader = open_reader(scene, "", "");
@@ -289,7 +275,7 @@ static void test_token_read_anew(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "0123456789abcdef\n", 17), 17);
     assert_int_equal(close(fd), 0);
-    struct http_options options = plain;
+    struct http_options options = {.listen = "127.0.0.1:0"};
     options.token_file = path;
     struct http_scene *scene = http_scene_open(&options);
     char *answer = http_client_request(scene->port, "GET", "/api/v1/events", LOCAL);
@@ -333,7 +319,7 @@ static void test_stop_of_a_quiet_one(void **state)
     close_reader(reader);
 }
 
-#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, open_plain, close_scene)
+#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, http_scene_setup, http_scene_teardown)
 
 int main(void)
 {

@@ -70,20 +70,6 @@ const struct http_route *http_route_all(size_t *count)
     return routes;
 }
 
-static const struct http_options plain = {.listen = "127.0.0.1:0"};
-
-static int open_plain(void **state)
-{
-    *state = http_scene_open(&plain);
-    return 0;
-}
-
-static int close_scene(void **state)
-{
-    http_scene_close(*state);
-    return 0;
-}
-
 static void check(const char *what, char *answer, int status, const char *part)
 {
     if (http_client_status(answer) != status || strstr(answer, part) == NULL || strstr(answer, "Access-Control-") != NULL) {
@@ -439,7 +425,7 @@ static void test_token(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "0123456789abcdef\n", 17), 17);
     assert_int_equal(close(fd), 0);
-    struct http_options options = plain;
+    struct http_options options = {.listen = "127.0.0.1:0"};
     options.token_file = path;
     struct http_scene *scene = http_scene_open(&options);
     void *own = scene;
@@ -484,7 +470,7 @@ static void test_guards(void **state)
     assert_false(http_guard_is_json(NULL));
 }
 
-#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, open_plain, close_scene)
+#define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, http_scene_setup, http_scene_teardown)
 
 int main(void)
 {
