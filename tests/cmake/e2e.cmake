@@ -1,6 +1,6 @@
 # End to end: the real tarry and a real Kafka. Each program starts a broker of its own; two run at a time, as they mostly wait.
-add_library(support_e2e STATIC support/await.c support/claims.c support/exposition.c support/http_get.c support/ledger.c support/scene.c
-    support/scene_instance.c support/scene_letters.c support/shifted_clock.c support/tarry_process.c support/temp.c)
+add_library(support_e2e STATIC support/await.c support/claims.c support/exposition.c support/http_get.c support/ledger.c support/log_tail.c
+    support/scene.c support/scene_instance.c support/scene_letters.c support/shifted_clock.c support/tarry_process.c support/temp.c)
 target_include_directories(support_e2e PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(support_e2e PRIVATE tarry_options PUBLIC support_kafka support_nats room_dlq room_scheduler room_base PkgConfig::CMOCKA)
 

@@ -55,17 +55,6 @@ static void cancel(struct scene *scene, const char *path, int status, const char
     write_client_check(scene->http_port, "DELETE", path, NULL, status, said);
 }
 
-static const struct kafka_client_record *find_out(const struct scene *scene, const char *value)
-{
-    for (size_t i = 0; i < scene->outputs.count; i++) {
-        if (span_equals_text(scene->outputs.items[i].record.value, value)) {
-            return &scene->outputs.items[i];
-        }
-    }
-    fail_msg("\"%s\" did not come out", value);
-    return NULL;
-}
-
 /* Records in the source topic that the API has written, with this header's value. */
 static size_t count_in(const struct scene *scene, const char *header, const char *value)
 {
@@ -102,7 +91,7 @@ static void leaves_on_time(struct scene *scene)
             }
         }
     }
-    const struct kafka_client_record *out = find_out(scene, "hello");
+    const struct kafka_client_record *out = scene_schedules_find(scene, "hello");
     assert_string_equal(out->topic, scene->outs[1]);
     assert_true(span_equals_text(out->record.key, "customer-7"));
     assert_true(out->record.timestamp_ms >= due_ms && out->record.timestamp_ms < due_ms + 5000);

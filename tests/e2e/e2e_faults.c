@@ -290,14 +290,6 @@ static void send_some(struct stage *stage)
     kafka_client_flush(stage->producer);
 }
 
-static long number_of(struct span value)
-{
-    char text[32] = "";
-    assert_true(value.length < sizeof(text));
-    memcpy(text, value.data, value.length);
-    return strtol(text, NULL, 10);
-}
-
 /* Whether all that was ever sent is there. Reads on from the last look of the case. */
 static bool all_out(struct stage *stage)
 {
@@ -308,7 +300,7 @@ static bool all_out(struct stage *stage)
     }
     kafka_client_read(stage->reader, &stage->outputs, SIZE_MAX, 20); /* aborted ones are there, too: no count says that it is all */
     for (size_t i = 0; i < stage->outputs.count; i++) {
-        long number = number_of(stage->outputs.items[i].record.value);
+        long number = kafka_client_value_number(&stage->outputs.items[i]);
         assert_true(number >= 0 && number < stage->sent);
         count += !seen[number];
         seen[number] = true;

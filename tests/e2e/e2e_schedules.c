@@ -208,17 +208,6 @@ static void cannot_go_on(const struct scene_options *options)
 
 /* ------------------------------------------------------------------------------------------------- dialects */
 
-static const struct kafka_client_record *find_out(const struct scene *scene, const char *value)
-{
-    for (size_t i = 0; i < scene->outputs.count; i++) {
-        if (span_equals_text(scene->outputs.items[i].record.value, value)) {
-            return &scene->outputs.items[i];
-        }
-    }
-    fail_msg("\"%s\" did not come out", value);
-    return NULL;
-}
-
 static void is_of_another_dialect(const struct scene_options *options)
 {
     struct scene *scene = scene_open("dialect", options);
@@ -228,7 +217,7 @@ static void is_of_another_dialect(const struct scene_options *options)
     SCENE_SCHEDULE(scene, 0, "", "X-Name", "m-2", "X-Op", "cancel");
     SCENE_SCHEDULE(scene, 0, "not mine", "tarry-delay", "1s");
     scene_schedules_await(scene, "mine", 1);
-    const struct kafka_client_record *out = find_out(scene, "mine");
+    const struct kafka_client_record *out = scene_schedules_find(scene, "mine");
     assert_null(kafka_client_header_text(out, "X-Wait"));
     assert_null(kafka_client_header_text(out, "X-Name"));
     assert_null(kafka_client_header_text(out, "X-Trace"));

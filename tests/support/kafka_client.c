@@ -408,6 +408,15 @@ void kafka_client_records_free(struct kafka_client_records *records)
     *records = (struct kafka_client_records){0};
 }
 
+long kafka_client_value_number(const struct kafka_client_record *record)
+{
+    char text[32] = "";
+    struct span value = record->record.value;
+    assert_true(value.length < sizeof(text));
+    memcpy(text, value.data, value.length);
+    return strtol(text, NULL, 10);
+}
+
 const char *kafka_client_header_text(const struct kafka_client_record *record, const char *name)
 {
     static char text[8192];

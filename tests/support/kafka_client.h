@@ -82,6 +82,9 @@ struct kafka_client_records kafka_client_read_all(const char *bootstrap, const c
 
 void kafka_client_records_free(struct kafka_client_records *records);
 
+/* The record's value, as a decimal number; one of 32 bytes or more fails the test. */
+long kafka_client_value_number(const struct kafka_client_record *record);
+
 /* The header's value as a NUL-terminated text in a static buffer (the last of that name), or NULL when there is none. */
 const char *kafka_client_header_text(const struct kafka_client_record *record, const char *name);
 

@@ -144,14 +144,6 @@ void operated_send(struct operated *operated, int count, int64_t delay_ms)
     kafka_client_flush(operated->producer);
 }
 
-static long number_of(struct span value)
-{
-    char text[32] = "";
-    assert_true(value.length < sizeof(text));
-    memcpy(text, value.data, value.length);
-    return strtol(text, NULL, 10);
-}
-
 size_t operated_expect_all(struct operated *operated, int64_t timeout_ms)
 {
     struct kafka_client_reader *reader = kafka_client_reader_open(mock_cluster_bootstrap(operated->cluster), (const char *const[]){"out", NULL});
@@ -163,7 +155,7 @@ size_t operated_expect_all(struct operated *operated, int64_t timeout_ms)
     while (distinct < operated->sent && await_mono_ms() < limit) {
         kafka_client_read(reader, &outputs, SIZE_MAX, 50);
         for (; looked < outputs.count; looked++) {
-            long number = number_of(outputs.items[looked].record.value);
+            long number = kafka_client_value_number(&outputs.items[looked]);
             assert_in_range(number, 0, operated->sent - 1);
             distinct += !seen[number];
             seen[number] = true;

@@ -22,13 +22,13 @@
 #include "base/memory.h"
 #include "tests/support/await.h"
 #include "tests/support/http_get.h"
+#include "tests/support/log_tail.h"
 #include "tests/support/temp.h"
 
 #define READY_MS 60000
 #define ASK_MS 10000
 #define STOP_MS 30000
 #define ANSWER_MAX (4u * 1024 * 1024)
-#define LOG_SHOWN 4000
 
 struct prometheus {
     pid_t pid;
@@ -238,16 +238,5 @@ size_t prometheus_query(const struct prometheus *prometheus, const char *query, 
 
 void prometheus_show_log(const struct prometheus *prometheus)
 {
-    FILE *file = fopen(prometheus->log_path, "r");
-    if (file == NULL) {
-        return;
-    }
-    char text[LOG_SHOWN + 1];
-    if (fseek(file, -LOG_SHOWN, SEEK_END) != 0) {
-        rewind(file);
-    }
-    size_t length = fread(text, 1, LOG_SHOWN, file);
-    text[length] = '\0';
-    fclose(file);
-    fprintf(stderr, "---- end of Prometheus' log\n%s\n----\n", text);
+    log_tail_show(prometheus->log_path, "Prometheus'");
 }

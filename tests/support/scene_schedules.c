@@ -97,6 +97,17 @@ static bool has_come(void *context)
     return count_wanted(wanted) >= wanted->count;
 }
 
+const struct kafka_client_record *scene_schedules_find(const struct scene *scene, const char *value)
+{
+    for (size_t i = 0; i < scene->outputs.count; i++) {
+        if (span_equals_text(scene->outputs.items[i].record.value, value)) {
+            return &scene->outputs.items[i];
+        }
+    }
+    fail_msg("\"%s\" did not come out", value);
+    return NULL;
+}
+
 void scene_schedules_await(struct scene *scene, const char *value, size_t count)
 {
     struct wanted wanted = {.scene = scene, .value = value, .count = count};

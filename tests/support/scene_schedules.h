@@ -45,6 +45,9 @@ void scene_schedules_read(struct scene *scene);
 /* Outputs of the default target with this value, among those read. */
 size_t scene_schedules_count(const struct scene *scene, const char *value);
 
+/* The first of all outputs with this value, among those read; fails when there is none. */
+const struct kafka_client_record *scene_schedules_find(const struct scene *scene, const char *value);
+
 /* Reads on until there are so many at least; fails when there are not within SCENE_SCHEDULES_OUT_MS. */
 void scene_schedules_await(struct scene *scene, const char *value, size_t count);
 

@@ -22,9 +22,9 @@
 #include "tests/support/await.h"
 #include "tests/support/exposition.h"
 #include "tests/support/http_get.h"
+#include "tests/support/log_tail.h"
 
 #define BODY_MAX (4u * 1024 * 1024) /* a scrape that is cut would be malformed */
-#define LOG_SHOWN 6000
 #define HTTP_TIMEOUT_MS 5000
 
 struct tarry_process {
@@ -310,16 +310,5 @@ size_t tarry_process_log_count(const struct tarry_process *process, const char *
 
 void tarry_process_show_log(const struct tarry_process *process)
 {
-    FILE *file = fopen(process->log_path, "r");
-    if (file == NULL) {
-        return;
-    }
-    char text[LOG_SHOWN + 1];
-    if (fseek(file, -LOG_SHOWN, SEEK_END) != 0) {
-        rewind(file);
-    }
-    size_t length = fread(text, 1, LOG_SHOWN, file);
-    text[length] = '\0';
-    fclose(file);
-    fprintf(stderr, "---- end of tarry's log (%s)\n%s\n----\n", process->log_path, text);
+    log_tail_show(process->log_path, "tarry's");
 }
