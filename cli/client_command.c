@@ -73,6 +73,13 @@ int client_command_end(struct client_command *command, int code)
     return code == VERBS_EXIT_DONE && !done ? VERBS_EXIT_FAILED : code;
 }
 
+int client_command_run(const char *name, int argc, char **argv, int (*run)(struct client_command *command))
+{
+    struct client_command command;
+    int code = client_command_begin(&command, name, argc, argv);
+    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+}
+
 bool client_command_is_table(const struct client_command *command)
 {
     return command->output.format == OUTPUT_TABLE;
@@ -89,7 +96,7 @@ void client_command_json(struct client_command *command, const struct cJSON *obj
 void client_command_query(const struct client_command *command, const char *const *flags, struct buffer *path)
 {
     char parameter[PARAMETER_SIZE];
-    for (size_t i = 0; flags[i] != NULL; i++) {
+    for (size_t i = 0; flags != NULL && flags[i] != NULL; i++) {
         (void)snprintf(parameter, sizeof parameter, "%s", flags[i] + 2);
         for (char *at = strchr(parameter, '-'); at != NULL; at = strchr(at, '-')) {
             *at = '_';
@@ -100,14 +107,18 @@ void client_command_query(const struct client_command *command, const char *cons
 
 int client_command_get(struct client_command *command, const char *path, const char *const *flags, struct api_client_answer *answer)
 {
+    *answer = api_client_answer_new();
+    int code = client_command_connect(command);
+    if (code != VERBS_EXIT_DONE) {
+        return code;
+    }
     struct buffer whole = buffer_new(API_CLIENT_PATH_MAX);
     buffer_add_text(&whole, path);
     client_command_query(command, flags, &whole);
     const char *text = api_client_path_text(&whole);
-    int code = VERBS_EXIT_USAGE;
     if (text == NULL) {
-        *answer = api_client_answer_new();
         client_command_note(command, "the flags are longer than a daemon takes");
+        code = VERBS_EXIT_USAGE;
     } else {
         code = api_client_get(command->client, text, answer);
     }

@@ -18,6 +18,9 @@ struct client_command {
 /* Takes the arguments of this verb ("target list") and settles the output. 0: end it with client_command_end. Else the code to exit with, told. */
 int client_command_begin(struct client_command *command, const char *name, int argc, char **argv);
 
+/* All of a verb: begins it, runs `run`, and ends it with the code that this returns. Returns the code to exit with. */
+int client_command_run(const char *name, int argc, char **argv, int (*run)(struct client_command *command));
+
 /* After the verb has looked at its arguments: reads address and token. 0, or the code to exit with, told. */
 int client_command_connect(struct client_command *command);
 
@@ -33,8 +36,8 @@ bool client_command_is_table(const struct client_command *command);
 /* Prints an object as one item of JSON output. What would upset a terminal is escaped when there is one. */
 void client_command_json(struct client_command *command, const struct cJSON *object);
 
-/* GETs `path` with the value of each flag named (NULL-ended) as the query parameter of that name, '-' turned into '_' ("--due-from": due_from). 0, or the code, told;
- * answer is to be freed in any case. */
+/* Connects, and GETs `path` with the value of each flag named (NULL-ended; NULL: none) as the query parameter of that name, '-' turned into '_' ("--due-from":
+ * due_from). 0, or the code, told; answer is to be freed in any case. */
 int client_command_get(struct client_command *command, const char *path, const char *const *flags, struct api_client_answer *answer);
 
 /* Appends those parameters to a path. */

@@ -39,17 +39,10 @@ static void line_of_buffer(const char *name, bool there, struct buffer *text)
     buffer_free(text);
 }
 
-/* "in 10m (2026-01-31T12:00:00.000Z)" */
 static void line_of_time(const struct output *output, const struct cJSON *event, const char *name, const char *member)
 {
-    char age[OUTPUT_AGE_SIZE];
-    char number[32];
-    (void)snprintf(number, sizeof number, "%s_ms", member);
-    int64_t ms = api_client_answer_whole(event, number, -1);
-    if (ms >= 0) {
-        output_age(output, ms, age);
-        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(event, member));
-    }
+    struct buffer text = buffer_new(EVENT_VIEW_MAX);
+    line_of_buffer(name, event_view_time(output, event, member, &text), &text);
 }
 
 static void line_of_target(const struct cJSON *event)

@@ -1,9 +1,12 @@
 #include "cli/event_view.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "bridge/delay_text.h"
 #include "cli/api_client_answer.h"
+#include "cli/output.h"
 
 bool event_view_id(const struct cJSON *event, struct buffer *text)
 {
@@ -49,6 +52,19 @@ bool event_view_recurrence(const struct cJSON *event, struct buffer *text)
         buffer_add_format(text, ", until %s", until);
     }
     return true;
+}
+
+bool event_view_time(const struct output *output, const struct cJSON *object, const char *name, struct buffer *text)
+{
+    char age[OUTPUT_AGE_SIZE];
+    char number[32];
+    (void)snprintf(number, sizeof number, "%s_ms", name);
+    int64_t ms = api_client_answer_whole(object, number, -1);
+    if (ms >= 0) {
+        output_age(output, ms, age);
+        buffer_add_format(text, "%s%s (%s)", age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(object, name));
+    }
+    return ms >= 0;
 }
 
 int64_t event_view_due_ms(const struct cJSON *event)

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 
 struct cJSON;
+struct output;
 
 #define EVENT_VIEW_MAX ((size_t)64 * 1024 * 1024)
 
@@ -19,6 +20,9 @@ bool event_view_place(const struct cJSON *place, struct buffer *text);
 
 /* "cron 0 9 * * 1-5 Europe/Berlin, 3 left", "every 1h30m". False: it comes once. */
 bool event_view_recurrence(const struct cJSON *event, struct buffer *text);
+
+/* "in 10m (2026-01-31T12:00:00.000Z)", "3s ago (...)" of the object's time of that name ("due", with "due_ms" beside it). False: it has none. */
+bool event_view_time(const struct output *output, const struct cJSON *object, const char *name, struct buffer *text);
 
 /* When it is due, or would be when it is resumed; -1: unknown. */
 int64_t event_view_due_ms(const struct cJSON *event);

@@ -75,11 +75,7 @@ static int run(struct client_command *command)
     if (!verb_arguments_number(&command->arguments, "--limit", 0, 1000000, LIMIT_DEFAULT, &limit)) {
         return VERBS_EXIT_USAGE;
     }
-    int code = client_command_connect(command);
-    if (code != VERBS_EXIT_DONE) {
-        return code;
-    }
-    code = api_client_get(command->client, "/api/v1/audit", &answer);
+    int code = client_command_get(command, "/api/v1/audit", NULL, &answer);
     if (code == VERBS_EXIT_DONE) {
         print_all(command, api_client_answer_member(answer.json, "items"), limit);
     }
@@ -89,7 +85,5 @@ static int run(struct client_command *command)
 
 int verb_audit_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "audit", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+    return client_command_run("audit", argc, argv, run);
 }

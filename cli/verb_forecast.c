@@ -112,11 +112,7 @@ static int run(struct client_command *command)
     if (!verb_arguments_number(&command->arguments, "--count", 1, 400, 24, &count)) {
         return VERBS_EXIT_USAGE;
     }
-    int code = client_command_connect(command);
-    if (code != VERBS_EXIT_DONE) {
-        return code;
-    }
-    code = client_command_get(command, "/api/v1/forecast", flags, &answer);
+    int code = client_command_get(command, "/api/v1/forecast", flags, &answer);
     if (code == VERBS_EXIT_DONE && client_command_is_table(command)) {
         draw(&command->output, answer.json);
     } else if (code == VERBS_EXIT_DONE) {
@@ -128,7 +124,5 @@ static int run(struct client_command *command)
 
 int verb_forecast_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "forecast", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+    return client_command_run("forecast", argc, argv, run);
 }

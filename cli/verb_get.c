@@ -81,7 +81,5 @@ static int run(struct client_command *command)
 
 int verb_get_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "get", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+    return client_command_run("get", argc, argv, run);
 }

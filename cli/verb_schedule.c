@@ -59,21 +59,21 @@ static int take_key(const struct client_command *command, char key[KEY_MOST + 1]
 static void show(const struct client_command *command, const struct cJSON *answer)
 {
     char shown[1024];
-    char due[OUTPUT_AGE_SIZE];
     struct buffer id = buffer_new(EVENT_VIEW_MAX);
+    struct buffer due = buffer_new(EVENT_VIEW_MAX);
     struct buffer place = buffer_new(EVENT_VIEW_MAX);
     bool has_id = event_view_id(answer, &id);
     bool has_place = event_view_place(api_client_answer_member(answer, "source"), &place);
-    int64_t due_ms = api_client_answer_whole(answer, "due_ms", -1);
     (void)text_printable(buffer_span(&id), shown, sizeof shown);
     printf("%s%s%s", api_client_answer_text(answer, "result"), has_id ? " " : "", has_id ? shown : "");
-    if (due_ms >= 0) {
-        output_age(&command->output, due_ms, due);
-        printf(": due %s%s (%s)", due, due_ms < command->output.now_ms && strcmp(due, "now") != 0 ? " ago" : "", api_client_answer_text(answer, "due"));
+    if (event_view_time(&command->output, answer, "due", &due)) {
+        (void)text_printable(buffer_span(&due), shown, sizeof shown);
+        printf(": due %s", shown);
     }
     (void)text_printable(buffer_span(&place), shown, sizeof shown);
     printf("%s%s\n", has_place ? ", at " : "", has_place ? shown : "");
     buffer_free(&id);
+    buffer_free(&due);
     buffer_free(&place);
 }
 
@@ -122,7 +122,5 @@ static int run(struct client_command *command)
 
 int verb_schedule_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "schedule", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+    return client_command_run("schedule", argc, argv, run);
 }

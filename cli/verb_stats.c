@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "bridge/delay_text.h"
 #include "cli/client_command.h"
+#include "cli/event_view.h"
 #include "cli/verbs.h"
 #include "ops/clock.h"
 
@@ -30,14 +31,13 @@ static void line_of_count(const struct cJSON *stats, const char *name, const cha
 
 static void line_of_time(const struct output *output, const struct cJSON *stats, const char *name, const char *member)
 {
-    char age[OUTPUT_AGE_SIZE];
-    char number[32];
-    (void)snprintf(number, sizeof number, "%s_ms", member);
-    int64_t ms = api_client_answer_whole(stats, number, -1);
-    if (ms >= 0) {
-        output_age(output, ms, age);
-        printf("%-*s%s%s (%s)\n", NAME_WIDTH, name, age, ms < output->now_ms && strcmp(age, "now") != 0 ? " ago" : "", api_client_answer_text(stats, member));
+    char shown[128];
+    struct buffer text = buffer_new(EVENT_VIEW_MAX);
+    if (event_view_time(output, stats, member, &text)) {
+        (void)text_printable(buffer_span(&text), shown, sizeof shown);
+        printf("%-*s%s\n", NAME_WIDTH, name, shown);
     }
+    buffer_free(&text);
 }
 
 static void line_of_uptime(const struct cJSON *stats)
@@ -196,7 +196,5 @@ static int run(struct client_command *command)
 
 int verb_stats_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "stats", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, run(&command)) : code;
+    return client_command_run("stats", argc, argv, run);
 }

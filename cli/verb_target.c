@@ -68,11 +68,7 @@ static void print_all(struct client_command *command, const struct cJSON *items)
 static int list(struct client_command *command)
 {
     struct api_client_answer answer;
-    int code = client_command_connect(command);
-    if (code != VERBS_EXIT_DONE) {
-        return code;
-    }
-    code = api_client_get(command->client, "/api/v1/targets", &answer);
+    int code = client_command_get(command, "/api/v1/targets", NULL, &answer);
     if (code == VERBS_EXIT_DONE) {
         print_all(command, api_client_answer_member(answer.json, "items"));
     }
@@ -82,9 +78,7 @@ static int list(struct client_command *command)
 
 int verb_target_list_run(int argc, char **argv)
 {
-    struct client_command command;
-    int code = client_command_begin(&command, "target list", argc, argv);
-    return code == VERBS_EXIT_DONE ? client_command_end(&command, list(&command)) : code;
+    return client_command_run("target list", argc, argv, list);
 }
 
 static int ask(struct client_command *command, const char *path, const char *done)
