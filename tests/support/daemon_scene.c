@@ -56,6 +56,17 @@ struct partition *daemon_scene_gain(struct daemon *daemon, const char *topic, in
     return partition;
 }
 
+struct input_record *daemon_scene_read(struct daemon *daemon, const struct partition *partition, const char *id, struct span row)
+{
+    struct input_record *record = &daemon_input(daemon, INPUT_RECORD, partition)->as.record;
+    *record = (struct input_record){.bytes = (uint32_t)row.length,
+                                    .ref = arena_add(&daemon->arena, row),
+                                    .root = -1,
+                                    .id = daemon_ids_hash(daemon, span_of_text(id)),
+                                    .found = {.offset = -1}};
+    return record;
+}
+
 void daemon_scene_step(struct daemon *daemon, daemon_scene_fn *act)
 {
     struct commands commands = core_step(daemon->core, daemon->now, daemon->inputs, daemon->input_count);

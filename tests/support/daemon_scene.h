@@ -12,6 +12,9 @@ void daemon_scene_free(struct daemon *daemon);
  * another daemon has any. Borrowed. */
 struct partition *daemon_scene_gain(struct daemon *daemon, const char *topic, int32_t number, size_t source, const struct input_slot_gained *stored);
 
+/* A record with this id and row was read, which is nobody's re-append: queues it at offset 0, in lane 0, due at once; the caller says otherwise until the next input. */
+struct input_record *daemon_scene_read(struct daemon *daemon, const struct partition *partition, const char *id, struct span row);
+
 typedef void daemon_scene_fn(struct daemon *daemon, const struct command *command);
 
 /* The core takes all that is queued; `act` is called with each of its commands and may queue more (NULL: nothing comes of them). */

@@ -43,14 +43,10 @@ static void read_event(struct api_scene *scene, const struct partition *partitio
                               .expires_ms = -1,
                               .recurrence = {.until_ms = -1}};
     assert_true(row_encode(&bytes, &record, &decoded, &error));
-    daemon_input(scene->daemon, INPUT_RECORD, partition)->as.record = (struct input_record){.offset = offset,
-                                                                                            .due_ms = NOW + HOUR_MS,
-                                                                                            .lane = 3,
-                                                                                            .bytes = (uint32_t)bytes.length,
-                                                                                            .ref = arena_add(&scene->daemon->arena, buffer_span(&bytes)),
-                                                                                            .root = -1,
-                                                                                            .id = daemon_ids_hash(scene->daemon, span_of_text(id)),
-                                                                                            .found = {.offset = -1}};
+    struct input_record *taken = daemon_scene_read(scene->daemon, partition, id, buffer_span(&bytes));
+    taken->offset = offset;
+    taken->due_ms = NOW + HOUR_MS;
+    taken->lane = 3;
     daemon_scene_step(scene->daemon, NULL);
     buffer_free(&bytes);
 }
@@ -143,12 +139,7 @@ static void test_what_does_not_read_back(void **state)
 {
     struct api_scene *scene = *state;
     struct partition *partition = gain(scene, 0);
-    daemon_input(scene->daemon, INPUT_RECORD, partition)->as.record = (struct input_record){.due_ms = NOW + HOUR_MS,
-                                                                                            .bytes = 3,
-                                                                                            .ref = arena_add(&scene->daemon->arena, span_of_text("bad")),
-                                                                                            .root = -1,
-                                                                                            .id = daemon_ids_hash(scene->daemon, span_of_text("a")),
-                                                                                            .found = {.offset = -1}};
+    daemon_scene_read(scene->daemon, partition, "a", span_of_text("bad"))->due_ms = NOW + HOUR_MS;
     daemon_scene_step(scene->daemon, NULL);
     api_scene_start(scene);
     assert_string_equal(text_of(ask(scene, "a", NULL, 500), "code"), "unreadable");

@@ -37,14 +37,10 @@ static struct partition *gain(struct daemon *daemon, const char *topic, int32_t 
 
 static void read_record(struct daemon *daemon, const struct partition *partition, int64_t offset, const char *id, int64_t due_ms, lane_index lane, struct span row)
 {
-    daemon_input(daemon, INPUT_RECORD, partition)->as.record = (struct input_record){.offset = offset,
-                                                                                     .due_ms = due_ms,
-                                                                                     .lane = lane,
-                                                                                     .bytes = (uint32_t)row.length,
-                                                                                     .ref = arena_add(&daemon->arena, row),
-                                                                                     .root = -1,
-                                                                                     .id = daemon_ids_hash(daemon, span_of_text(id)),
-                                                                                     .found = {.offset = -1}};
+    struct input_record *taken = daemon_scene_read(daemon, partition, id, row);
+    taken->offset = offset;
+    taken->due_ms = due_ms;
+    taken->lane = lane;
 }
 
 /* in-0, in-1 and other-0; in-2 is being opened. */

@@ -62,18 +62,6 @@ static void turn(struct daemon *daemon)
     step(daemon);
 }
 
-static void read_record(struct daemon *daemon, int32_t number, const char *id, int64_t due_ms)
-{
-    struct span row = span_of_text("row");
-    daemon_input(daemon, INPUT_RECORD, partitions_find(&daemon->partitions, "in", number))->as.record =
-        (struct input_record){.due_ms = due_ms,
-                              .bytes = (uint32_t)row.length,
-                              .ref = arena_add(&daemon->arena, row),
-                              .root = -1,
-                              .id = daemon_ids_hash(daemon, span_of_text(id)),
-                              .found = {.offset = -1}};
-}
-
 /* Two partitions; the second has an event of "here", due in an hour. */
 static int begin(void **state)
 {
@@ -81,8 +69,8 @@ static int begin(void **state)
     struct daemon *daemon = daemon_scene_new(&config, (struct now){{WALL_MS}, {1000}});
     assert_true(daemon_steering_open(daemon, &error));
     daemon_scene_gain(daemon, "in", 0, 0, NULL);
-    daemon_scene_gain(daemon, "in", 1, 0, NULL);
-    read_record(daemon, 1, "here", WALL_MS + HOUR_MS);
+    const struct partition *second = daemon_scene_gain(daemon, "in", 1, 0, NULL);
+    daemon_scene_read(daemon, second, "here", span_of_text("row"))->due_ms = WALL_MS + HOUR_MS;
     step(daemon);
     *state = daemon;
     return 0;
