@@ -4,7 +4,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -88,6 +91,18 @@ void http_scene_close(struct http_scene *scene)
     mailbox_free(scene->api.owner);
     metrics_free(scene->metrics);
     free(scene);
+}
+
+struct http_scene *http_scene_open_with_token(char path[64])
+{
+    static const char token[] = "0123456789abcdef\n";
+    const struct http_options options = {.listen = "127.0.0.1:0", .token_file = path};
+    (void)snprintf(path, 64, "/tmp/tarry-http-token-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, token, strlen(token)), strlen(token));
+    assert_int_equal(close(fd), 0);
+    return http_scene_open(&options);
 }
 
 int http_scene_setup(void **state)

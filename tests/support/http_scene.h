@@ -26,6 +26,9 @@ struct http_scene {
 /* Fails the test when it cannot be had. */
 struct http_scene *http_scene_open(const struct http_options *options);
 
+/* The same, on a free port of loopback, with the token 0123456789abcdef, out of a file that is made in /tmp: unlink(path) at the end. */
+struct http_scene *http_scene_open_with_token(char path[64]);
+
 /* For cmocka: *state is a scene on a free port of loopback, without a token. */
 int http_scene_setup(void **state);
 int http_scene_teardown(void **state);

@@ -270,14 +270,8 @@ static void test_still_here(void **state)
 static void test_token_read_anew(void **state)
 {
     (void)state;
-    char path[] = "/tmp/tarry-http-token-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, "0123456789abcdef\n", 17), 17);
-    assert_int_equal(close(fd), 0);
-    struct http_options options = {.listen = "127.0.0.1:0"};
-    options.token_file = path;
-    struct http_scene *scene = http_scene_open(&options);
+    char path[64];
+    struct http_scene *scene = http_scene_open_with_token(path);
     char *answer = http_client_request(scene->port, "GET", "/api/v1/events", LOCAL);
     assert_int_equal(http_client_status(answer), 401);
     free(answer);

@@ -420,14 +420,8 @@ static void test_all_ask(void **state)
 static void test_token(void **state)
 {
     (void)state;
-    char path[] = "/tmp/tarry-http-token-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, "0123456789abcdef\n", 17), 17);
-    assert_int_equal(close(fd), 0);
-    struct http_options options = {.listen = "127.0.0.1:0"};
-    options.token_file = path;
-    struct http_scene *scene = http_scene_open(&options);
+    char path[64];
+    struct http_scene *scene = http_scene_open_with_token(path);
     void *own = scene;
     int before = written;
     post(&own, "/api/v1/things", JSON, "{}", 401, "WWW-Authenticate: Bearer realm=\"tarry\"\r\n");
