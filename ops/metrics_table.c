@@ -193,7 +193,8 @@ static const char *const rejection_values[] = {[METRICS_REJECTION_EXISTS] = "exi
 static const char *const action_values[] = {[METRICS_ACTION_CANCEL] = "cancel", [METRICS_ACTION_REPLACE] = "replace"};
 static const char *const skip_values[] = {[METRICS_SKIP_MISFIRE] = "misfire", [METRICS_SKIP_ENDED] = "ended"};
 static const char *const steer_values[] = {[STEERING_DONE] = "done", [STEERING_NOT_FOUND] = "not_found", [STEERING_TOO_LATE] = "too_late",
-                                           [STEERING_NOT_HERE] = "not_here", [STEERING_FAILED] = "failed", [STEERING_TIMEOUT] = "timeout"};
+                                           [STEERING_NOT_HERE] = "not_here", [STEERING_FAILED] = "failed", [STEERING_TIMEOUT] = "timeout",
+                                           [STEERING_UNREADABLE] = "unreadable"};
 static const char *const letter_values[] = {
     [METRICS_LETTER_FULL] = "full", [METRICS_LETTER_UNAVAILABLE] = "unavailable", [METRICS_LETTER_REFUSED] = "refused"};
 static const char *const state_values[] = {[METRICS_STATE_WAITING] = "waiting", [METRICS_STATE_PARKED] = "parked"};
