@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "ops/api.h"
+#include "ops/api_question.h"
+#include "ops/clock.h"
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
 #include "support/list_scene.h"
@@ -34,6 +36,7 @@ struct scene {
     pthread_t owner;
     bool running;
     atomic_bool stop;
+    atomic_int asked; /* times that the owner was asked, about */
     struct cJSON *answer;
 };
 
@@ -55,7 +58,7 @@ static void *own(void *context)
     while (!atomic_load(&scene->stop)) {
         struct pollfd wait = {mailbox_fd(scene->api.owner), POLLIN, 0};
         (void)poll(&wait, 1, 20);
-        (void)http_owner_serve(scene->api.owner, &view);
+        atomic_fetch_add(&scene->asked, (int)http_owner_serve(scene->api.owner, &view));
     }
     return NULL;
 }
@@ -245,7 +248,7 @@ static void test_by_id_from_memory(void **state)
     assert_string_equal(text_of(answer, "id"), "order/1");
 }
 
-/* It would be in the checkpoint soon; where that takes long it is copied after all. Its value is too long to be shown. */
+/* Its value is not copied. */
 static void test_a_large_one(void **state)
 {
     struct scene *scene = *state;
@@ -257,6 +260,10 @@ static void test_a_large_one(void **state)
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(answer, "value")));
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "cut")));
     assert_string_equal(text_of(answer, "key"), "k");
+    assert_int_equal(cJSON_GetObjectItemCaseSensitive(answer, "value_bytes")->valuedouble, 2 << 20);
+    assert_true(atomic_load(&scene->asked) <= 1); /* nothing was waited for */
+    answer = ask(scene, "a/0/7", NULL, 200);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(answer, "value")));
     free(large);
 }
 
@@ -300,6 +307,47 @@ static void test_moving_for_long(void **state)
     const struct cJSON *answer = ask(scene, "a", NULL, 200);
     assert_string_equal(text_of(answer, "state"), "moving");
     assert_string_equal(text_of(answer, "value"), "v");
+    assert_true(atomic_load(&scene->asked) <= 300 / 20 + 2); /* for some 300 ms: a reader sleeps meanwhile */
+}
+
+static void expect_unreadable(struct scene *scene, const struct partition *partition)
+{
+    struct mono_ms deadline = {clock_mono().ms + 20000};
+    struct api_question_partition place = {.number = partition->number, .slot = partition->slot, .epoch = partition->epoch, .open = true};
+    const struct api_question_partition *places[] = {&place};
+    struct api_question_write write = {.word = span_of_text("w"), .id = span_of_text("a"), .places = places, .count = 1, .look_first = true};
+    struct api_question_begin begun;
+    struct error error;
+    int64_t due_ms;
+    bool moving;
+    assert_false(api_question_due(&scene->api, 0, partition->number, write.id, deadline, &due_ms, &moving, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+    assert_false(api_question_begin(&scene->api, &write, deadline, &begun, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+}
+
+/* A look at a store that does not read is answered, and ends nothing. */
+static void test_a_store_that_does_not_read(void **state)
+{
+    struct scene *scene = *state;
+    gain(scene, 0);
+    for (int32_t i = 1; i <= LIST_SCENE_PLACES; i++) {
+        (void)partitions_add(&scene->daemon->partitions, "a", i, 0);
+    }
+    struct partition *partition = partitions_at(&scene->daemon->partitions, LIST_SCENE_PLACES); /* of which the store knows nothing */
+    partition->has_ids = true;
+    partition->gained = true;
+    partition->state = PARTITIONS_OPEN;
+    scene->daemon->store = scene->list->store;
+    scene->gained = (struct input_slot_gained){.epoch = partition->epoch, .frontier = {.shared = {KEY_LEAST, 0}, .anchor = {.offset = -1}}};
+    daemon_input(scene->daemon, INPUT_SLOT_GAINED, partition)->as.gained = &scene->gained;
+    step(scene->daemon);
+    start(scene);
+    const struct cJSON *answer = ask(scene, "a", NULL, 500);
+    assert_string_equal(text_of(answer, "code"), "unreadable");
+    assert_non_null(strstr(text_of(answer, "detail"), "not bound"));
+    expect_unreadable(scene, partition); /* and so it is with what writers ask */
+    assert_false(scene->daemon->failed);
 }
 
 /* And the ids of what is read later are not those of a cluster without a name. */
@@ -342,6 +390,7 @@ int main(void)
         TEST(test_what_does_not_read_back),
         TEST(test_not_read_to_the_end),
         TEST(test_moving_for_long),
+        TEST(test_a_store_that_does_not_read),
         TEST(test_no_broker_has_answered),
         TEST(test_nothing_is_known),
     };
