@@ -265,13 +265,24 @@ static bool judge(const struct get *get, const struct api_list_place *place, enu
     return true;
 }
 
+static bool is_stopping(void *context)
+{
+    return api_stopping(context);
+}
+
 static enum step show_at_offset(struct get *get, const struct api_list_place *place, int64_t offset)
 {
     struct core_event event = {.key = {0, offset}};
     struct error error;
+    struct api_get_row_options options = {.end_ms = get->request->deadline.ms - ANSWER_MS,
+                                          .slice_ms = API_GET_ROW_SLICE_MS,
+                                          .slice_buckets = API_GET_ROW_SLICE_BUCKETS,
+                                          .buckets = API_GET_ROW_BUCKETS,
+                                          .stopping = is_stopping,
+                                          .context = get->api};
     free(get->row.bytes);
     get->row.bytes = NULL;
-    if (!api_get_row_by_offset(get->api->store, place, offset, &get->row, &error)) {
+    if (!api_get_row_by_offset(get->api->store, place, offset, &options, &get->row, &error)) {
         answer_error(get, &error);
         return STEP_ANSWERED;
     }
