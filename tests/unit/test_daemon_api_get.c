@@ -494,6 +494,11 @@ static void test_targets(void **state)
     daemon_input(daemon, INPUT_DELIVERY_FAILED, partition_of(daemon, "in", 0))->as.delivery = (struct input_delivery){.lane = MAIL, .failure = DELIVERY_RETRIABLE};
     step(daemon);
     expect_mail(daemon, "failing", 1);
+    metrics_add(daemon->metrics, METRIC_DELIVERED, MAIL, 0, 20);
+    cJSON *document = answer(daemon, api_targets_list, 200, NULL);
+    assert_int_equal(number_of(item_of(document, 0), "delivered"), 0);
+    assert_int_equal(number_of(item_of(document, 1), "delivered"), 20);
+    cJSON_Delete(document);
 }
 
 static void test_stats(void **state)
