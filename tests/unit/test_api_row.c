@@ -168,7 +168,7 @@ static void test_moved_between_slices(void **state)
     struct list_scene *scene = *state;
     struct list_scene_row *wanted = add_crowded(scene, 2000);
     struct meanwhile meanwhile = {.scene = scene, .split = wanted};
-    struct api_get_row_options options = options_of(3, 5, &meanwhile);
+    struct api_get_row_options options = options_of(3, 2 * CROWD, &meanwhile);
     struct api_get_row row;
     struct error error;
     assert_true(api_get_row_by_offset(scene->store, &scene->places[0], wanted->offset, &options, &row, &error));
