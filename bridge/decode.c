@@ -224,7 +224,7 @@ static bool decide_value(const struct findings *findings, struct decoded *made, 
         return true;
     }
     if (!envelope_has(&findings->envelope, ENVELOPE_PAYLOAD)) {
-        return refusal_set(refusal, REFUSAL_BAD_ENVELOPE, "the envelope has no %s",
+        return refusal_set(refusal, REFUSAL_BAD_ENVELOPE, "the envelope has no %s: what is to go out stands there; or set envelope_out: whole",
                            refusal_show(span_of_text(envelope_field_name(rules, ENVELOPE_PAYLOAD))).text);
     }
     made->value = findings->envelope.fields[ENVELOPE_PAYLOAD].span;

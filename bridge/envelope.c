@@ -21,7 +21,7 @@ const char *envelope_field_name(const struct decode_rules *rules, enum envelope_
 
 static bool refuse_json(const struct json_scan *scan, struct refusal *refusal)
 {
-    return refusal_set(refusal, REFUSAL_BAD_ENVELOPE, "the value is not a strict JSON object: %s, at byte %zu of %zu",
+    return refusal_set(refusal, REFUSAL_BAD_ENVELOPE, "the value is not a strict JSON object, which a source with envelope: true takes alone: %s, at byte %zu of %zu",
                        scan->trouble, json_scan_position(scan), (size_t)(scan->end - scan->first));
 }
 

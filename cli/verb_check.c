@@ -24,6 +24,7 @@ struct limits {
     struct check_verdict_threshold lag;
     struct check_verdict_threshold letters;
     struct check_verdict_threshold store;
+    bool mind_clock; /* containers often may not ask the kernel, or their host's clock is kept by other means */
 };
 
 /* Reads --warn-NAME and --crit-NAME as numbers. */
@@ -53,7 +54,7 @@ static bool read_limits(const struct verb_arguments *arguments, struct limits *l
 {
     *limits = (struct limits){
         .late = {"late", "s", NONE, NONE}, .overdue = {"overdue", "", NONE, NONE}, .lag = {"lag", "", NONE, NONE},
-        .letters = {"letters", "", NONE, NONE}, .store = {"store", "%", NONE, NONE},
+        .letters = {"letters", "", NONE, NONE}, .store = {"store", "%", NONE, NONE}, .mind_clock = !verb_arguments_has(arguments, "--no-clock"),
     };
     return read_late(arguments, &limits->late) && read_pair(arguments, "--warn-overdue", "--crit-overdue", COUNT_MOST, NONE, NONE, &limits->overdue) &&
            read_pair(arguments, "--warn-lag", "--crit-lag", COUNT_MOST, NONE, NONE, &limits->lag) &&
@@ -130,7 +131,7 @@ static void check_stats(struct client_command *command, const struct limits *lim
         check_verdict_measure(verdict, &limits->store, used_percent(answer.json), "of the store is used");
         check_verdict_measure(verdict, &delivered, api_client_answer_number(answer.json, "delivered", 0), "");
         const cJSON *clock = api_client_answer_member(answer.json, "clock");
-        if (cJSON_IsFalse(api_client_answer_member(clock, "synchronised"))) {
+        if (limits->mind_clock && cJSON_IsFalse(api_client_answer_member(clock, "synchronised"))) {
             check_verdict_bad(verdict, CHECK_VERDICT_WARNING, "the clock is not synchronised");
         }
         (void)snprintf(well, well_size, "%.0f pending, %.0f overdue", api_client_answer_number(answer.json, "pending", 0), overdue);

@@ -194,6 +194,10 @@ int verb_help_print(const struct verb *verb)
 
 int verb_help_unknown(const struct verb *parent, const char *name)
 {
+    if (parent == NULL && name[0] == '-') {
+        fprintf(stderr, "tarry: %s stands before the verb; flags come after it, as in `tarry list --server HOST:PORT`\n", config_value_show(name).text);
+        return VERBS_EXIT_USAGE;
+    }
     size_t distance;
     const struct verb *child = NULL;
     const char *above = parent == NULL ? "" : parent->name;

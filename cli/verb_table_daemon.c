@@ -34,6 +34,7 @@ static const struct verb_flag CHECK[] = {
     {"--crit-letters", '\0', "N", "the same", false},
     {"--warn-store", '\0', "PERCENT", "so much of store.max_size is used (80)", false},
     {"--crit-store", '\0', "PERCENT", "the same (95)", false},
+    {"--no-clock", '\0', NULL, "never mind whether the clock is synchronised", false},
 };
 
 static const struct verb_flag AUDIT[] = {

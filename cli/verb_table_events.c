@@ -65,7 +65,8 @@ static const struct verb VERBS[] = {
     {"schedule", verb_schedule_run, "[FILE|-]", "deliver a record later", "Has a record delivered at its time", VERB_TABLE_FLAGS(SCHEDULE), ASKS, "",
      "tarry schedule -t orders --in 10m --id order-7 --value '{\"order\":7}'\n"},
     {"list", verb_list_run, "", "what is pending", "Shows what is pending, next due first", VERB_TABLE_FLAGS(LIST), ASKS,
-     "Of the partitions that the daemon has: each instance of a group lists its own.\n", "tarry list --target orders --due-to 1h\n"},
+     "Of the partitions that the daemon has: each instance of a group lists its own.\n"
+     "What was written in the last 100 ms (store.checkpoint) is not in it yet.\n", "tarry list --target orders --due-to 1h\n"},
     {"get", verb_get_run, "ID", "one event whole", "Shows one event: when, where to, what became of it so far", VERB_TABLE_FLAGS(GET), ASKS,
      "ID may also be its place: TOPIC/PARTITION/OFFSET. Behind -- it may begin with -.\n"
      "What is no more pending is shown from the daemon's memory of the latest 10,000.\n"

@@ -176,7 +176,7 @@ static size_t add_payload(struct cJSON *object, const struct api_event *event)
     add_bytes(object, "key", decoded->key, API_EVENT_VALUE_MOST, &shown);
     add_bytes(object, "value", event->lacks_value ? SPAN_ABSENT : decoded->value, API_EVENT_VALUE_MOST, &shown);
     add_headers(object, event, &shown);
-    if (shown.cut || (event->lacks_value && decoded->value.data != NULL)) {
+    if (shown.cut || event->lacks_headers || (event->lacks_value && decoded->value.data != NULL)) {
         json_add_bool(object, "cut", true);
     }
     return shown.cost;

@@ -31,6 +31,7 @@ struct api_event {
     enum config_payloads payloads;
     bool shows_payload;         /* with "full": key, value and headers, too. No byte of them is read without */
     bool lacks_value;           /* the value is not at hand: null, and "cut": true */
+    bool lacks_headers;         /* there are more than are at hand: "cut": true */
 };
 
 /* "pending", "running", "moving", "paused" or "undecided". Static. */

@@ -9,7 +9,7 @@
 #include "ops/json.h"
 
 #define BINS_MOST 400
-#define WALK_MAX 20000 /* entries of one queue, which is some hundred microseconds */
+#define WALK_MAX 100000 /* entries that are looked at one by one, of all partitions and targets together: one to three milliseconds. Beyond, they are counted by the slot */
 #define SHOWN 200
 
 struct question {
@@ -99,7 +99,7 @@ static void answer(struct http_request *request, const struct question *question
         from_ms = to_ms;
     }
     json_add_number(document, "later", next_whole(&sum, forecast->later));
-    json_add_number(document, "paused", forecast->paused);
+    json_add_number(document, "paused", next_whole(&sum, forecast->paused));
     api_answer_json(request, 200, document);
 }
 

@@ -5,7 +5,6 @@
  * little later. What is not pending may be in the history; and where neither is so, the answer says what that means.
  */
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "ops/api.h"
 #include "ops/api_event.h"
+#include "ops/api_get_absent.h"
 #include "ops/api_get_elsewhere.h"
 #include "ops/api_get_past.h"
 #include "ops/api_get_place.h"
@@ -23,7 +23,7 @@
 #include "ops/daemon_api_list.h"
 #include "ops/json.h"
 
-#define PATIENCE_MS 1500 /* for what is being written again to be read, or written to the checkpoint */
+#define PATIENCE_MS 300 /* for what is being written again to be read, which takes some 20 ms: no longer, as one of the few readers sleeps meanwhile */
 #define AGAIN_MS 20
 #define ANSWER_MS 500 /* of the request's time, left for the answer */
 #define SHOWN 200
@@ -40,23 +40,36 @@ struct get {
 
 /* ------------------------------------------------------------------------------------------------- asking */
 
+static void answer_unreadable(const struct get *get, const struct error *error)
+{
+    api_answer_problem(get->request, 500, "unreadable", "Internal Server Error", "What is stored of the event does not read back: %s", error->text);
+}
+
 static void answer_error(const struct get *get, const struct error *error)
 {
     bool stopping = api_stopping(get->api);
     if (error->code == ERROR_CORRUPT || error->code == ERROR_TOO_NEW) {
-        api_answer_problem(get->request, 500, "unreadable", "Internal Server Error", "The event's row does not read back: %s", error->text);
+        answer_unreadable(get, error);
         return;
     }
     api_answer_problem(get->request, 503, stopping ? "stopping" : "unavailable", "Service Unavailable", "%s", stopping ? "The scheduler is stopping." : error->text);
     get->request->allow_retry_s = "1";
 }
 
+/* Turn by turn of the owner, until all is asked. False: answered. */
 static bool ask(struct get *get, struct daemon_api_get *question)
 {
     struct error error;
     get->question = NULL;
-    if (!api_ask(get->api, question, daemon_api_get_free, get->request->deadline, &error)) {
-        answer_error(get, &error);
+    while (!question->done) {
+        if (!api_ask(get->api, question, daemon_api_get_free, get->request->deadline, &error)) {
+            answer_error(get, &error);
+            return false;
+        }
+    }
+    if (question->failure.code != ERROR_NONE) {
+        answer_unreadable(get, &question->failure);
+        daemon_api_get_free(question);
         return false;
     }
     get->question = question;
@@ -109,7 +122,30 @@ static void finish(const struct get *get, struct cJSON *document)
     api_answer_json(get->request, 200, document);
 }
 
-/* False: it was refused when it was read, and is on its way to the dead letters. */
+/* `brief`: its value is not at hand, nor are all headers, perhaps. False: it was refused when it was read, and is on its way to the dead letters. */
+static bool show_row(const struct get *get, const struct row *row, const struct api_row_brief *brief, const char *lane, const struct core_event *event)
+{
+    if (row->refused) {
+        return false;
+    }
+    struct api_event shown = {.row = row,
+                              .topic = get->question->at.topic,
+                              .partition = get->question->at.partition,
+                              .due_ms = event->key.due_ms,
+                              .lane = lane,
+                              .state = event->state,
+                              .rules = rules_of(get->api, get->question->at.topic),
+                              .payloads = get->api->payloads,
+                              .shows_payload = true,
+                              .lacks_value = brief != NULL,
+                              .lacks_headers = brief != NULL && brief->cut};
+    struct cJSON *document = json_object();
+    (void)api_event_add(document, &shown);
+    finish(get, document);
+    return true;
+}
+
+/* As show_row. */
 static bool show(const struct get *get, struct span bytes, const char *lane, const struct core_event *event)
 {
     struct row row;
@@ -118,22 +154,7 @@ static bool show(const struct get *get, struct span bytes, const char *lane, con
         answer_error(get, &error);
         return true;
     }
-    if (row.refused) {
-        return false;
-    }
-    struct api_event shown = {.row = &row,
-                              .topic = get->question->at.topic,
-                              .partition = get->question->at.partition,
-                              .due_ms = event->key.due_ms,
-                              .lane = lane,
-                              .state = event->state,
-                              .rules = rules_of(get->api, get->question->at.topic),
-                              .payloads = get->api->payloads,
-                              .shows_payload = true};
-    struct cJSON *document = json_object();
-    (void)api_event_add(document, &shown);
-    finish(get, document);
-    return true;
+    return show_row(get, &row, NULL, lane, event);
 }
 
 /* It is being written again, or is gone while its row was looked for, and this has lasted: its id and place are all that is known. */
@@ -182,12 +203,15 @@ static enum step show_found(struct get *get)
     if (!question->found) {
         return STEP_NONE;
     }
+    bool shown = false;
     if (question->row != NULL) {
-        bool shown = show(get, (struct span){question->row, question->row_length}, question->lane, &question->event);
-        return shown ? STEP_ANSWERED : STEP_NONE;
+        shown = show(get, (struct span){question->row, question->row_length}, question->lane, &question->event);
+    } else if (question->brief != NULL) {
+        shown = show_row(get, &question->brief->row, question->brief, question->lane, &question->event);
+    } else {
+        return question->lane[0] == '\0' ? STEP_AGAIN : show_stored(get);
     }
-    bool unknown = question->lane[0] == '\0' || question->row_length > 0; /* the latter is written to the checkpoint soon, and read from there */
-    return unknown ? STEP_AGAIN : show_stored(get);
+    return shown ? STEP_ANSWERED : STEP_NONE;
 }
 
 static bool is_moving(const struct get *get)
@@ -201,7 +225,6 @@ static enum step look_by_id(struct get *get)
     for (;;) {
         struct daemon_api_get *question = daemon_api_get_new(get->request->parameter, get->topic);
         bool last = clock_mono().ms + 2 * AGAIN_MS >= get->patient_ms;
-        question->row_most = last ? SIZE_MAX : question->row_most;
         if (!ask(get, question)) {
             return STEP_ANSWERED;
         }
@@ -242,13 +265,24 @@ static bool judge(const struct get *get, const struct api_list_place *place, enu
     return true;
 }
 
+static bool is_stopping(void *context)
+{
+    return api_stopping(context);
+}
+
 static enum step show_at_offset(struct get *get, const struct api_list_place *place, int64_t offset)
 {
     struct core_event event = {.key = {0, offset}};
     struct error error;
+    struct api_get_row_options options = {.end_ms = get->request->deadline.ms - ANSWER_MS,
+                                          .slice_ms = API_GET_ROW_SLICE_MS,
+                                          .slice_buckets = API_GET_ROW_SLICE_BUCKETS,
+                                          .buckets = API_GET_ROW_BUCKETS,
+                                          .stopping = is_stopping,
+                                          .context = get->api};
     free(get->row.bytes);
     get->row.bytes = NULL;
-    if (!api_get_row_by_offset(get->api->store, place, offset, &get->row, &error)) {
+    if (!api_get_row_by_offset(get->api->store, place, offset, &options, &get->row, &error)) {
         answer_error(get, &error);
         return STEP_ANSWERED;
     }
@@ -276,7 +310,6 @@ static enum step look_by_place(struct get *get)
     struct daemon_api_get *question = daemon_api_get_new(get->request->parameter, get->topic);
     question->at = place;
     question->offset = offset;
-    question->row_most = SIZE_MAX;
     enum step step = STEP_ANSWERED;
     if (ask(get, question)) {
         step = !question->found                            ? show_at_offset(get, &place, offset)
@@ -290,40 +323,6 @@ static enum step look_by_place(struct get *get)
 
 /* ------------------------------------------------------------------------------------------------- what is not there */
 
-static void answer_not_ready(const struct get *get)
-{
-    const struct api_list_place *place = get->question->unready;
-    if (place == NULL) {
-        api_answer_problem(get->request, 503, "not_ready", "Service Unavailable", "No Kafka broker has answered since the start, so nothing is known of any event: ask again");
-    } else {
-        api_answer_problem(get->request, 503, "not_ready", "Service Unavailable",
-                           "It is not among what has been read so far, and partition %" PRId32 " of %s is not read up to its end yet, as it is after a start or a takeover: ask again",
-                           place->partition, place->topic);
-    }
-    get->request->allow_retry_s = "1";
-}
-
-static void answer_not_found(const struct get *get, const struct api_get_elsewhere *elsewhere, struct cJSON *members)
-{
-    const struct daemon_api_get *question = get->question;
-    char id[SHOWN];
-    char started[CLOCK_TEXT_SIZE];
-    char rest[256] = "";
-    (void)text_printable(get->request->parameter, id, sizeof(id));
-    (void)clock_text((struct wall_ms){question->started_ms}, started, sizeof(started));
-    if (elsewhere->count > 0) {
-        (void)snprintf(rest, sizeof(rest), " %zu partitions of %s are not here: ask their owners (`elsewhere`).", elsewhere->count, get->topic == NULL ? "the sources" : get->topic);
-    } else if (elsewhere->unknown) {
-        (void)snprintf(rest, sizeof(rest), " Whether there are partitions elsewhere is not known just now: Kafka did not say.");
-    }
-    char detail[1024];
-    (void)snprintf(detail, sizeof(detail),
-                   "Nothing of the id \"%s\" is pending in the partitions that this instance has (%zu), and it remembers no end of it: it keeps the last %d outcomes of what has an "
-                   "id, since its start at %s.%s",
-                   id, question->here_count, HISTORY_EVENTS_MAX, started, rest);
-    api_answer_problem_with(get->request, 404, "not_found", "Not Found", detail, members);
-}
-
 static void answer_past(const struct get *get)
 {
     const struct daemon_api_get *question = get->question;
@@ -332,14 +331,14 @@ static void answer_past(const struct get *get)
     bool known = api_get_past_event(document, question->history, question->history_count, get->schedule);
     if (!known && (question->unready != NULL || question->no_cluster)) {
         cJSON_Delete(document);
-        answer_not_ready(get);
+        api_get_absent_not_ready(get->request, question);
         return;
     }
     struct api_get_elsewhere elsewhere = api_get_elsewhere(get->api, document, get->topic, question->here, question->here_count, deadline);
     if (known) {
         finish(get, document);
     } else {
-        answer_not_found(get, &elsewhere, document);
+        api_get_absent_not_found(get->request, question, get->topic, &elsewhere, document);
     }
 }
 

@@ -82,6 +82,14 @@ const struct api_question_partition *api_question_find(const struct api_question
     return NULL;
 }
 
+/* What the store has of an id cannot be read: whoever asked is told, and nothing ends. */
+static bool fail(struct error *error, const struct error *failure, mailbox_free_fn *free_question, void *question)
+{
+    error_set(error, ERROR_CORRUPT, "%s", failure->text);
+    free_question(question);
+    return false;
+}
+
 /* ------------------------------------------------------------------------------------------------- before a write */
 
 struct begin_question {
@@ -91,6 +99,7 @@ struct begin_question {
     bool recurs;
     bool look_first;
     bool own_id;
+    struct error failure;   /* ERROR_NONE: none */
     struct decoded decoded; /* recurrence alone; its texts are the two below */
     char cron[DECODE_CRON_MAX];
     char zone[DECODE_ZONE_MAX];
@@ -143,7 +152,7 @@ static int64_t due_of(const struct core_event *event)
     return known ? event->key.due_ms : -1;
 }
 
-/* True: it needs no writing, or not now. */
+/* True: it needs no writing, or not now, or nobody can say (failure). */
 static bool is_there(struct daemon *daemon, struct begin_question *question)
 {
     size_t count;
@@ -151,9 +160,12 @@ static bool is_there(struct daemon *daemon, struct begin_question *question)
     struct span id = request_watch_id(question->watch);
     const struct partition *partition = partitions_at(&daemon->partitions, request_watch_places(question->watch, &count)[0].slot);
     struct record_id hash = daemon_ids_hash(daemon, id);
-    struct stored_event found = daemon_ids_find(daemon, partition, hash);
+    struct stored_event found;
     struct word_search search = {request_watch_word(question->watch), false};
     struct api_question_begin *answer = &question->answer;
+    if (!daemon_ids_look(daemon, partition, hash, &found, &question->failure)) {
+        return true;
+    }
     if (core_look_id(daemon->core, partition->slot, hash, &found, &event)) {
         bool read = daemon_watch_row(daemon, partition, &event, look_for_word, &search);
         answer->result = read ? API_QUESTION_THERE : API_QUESTION_MOVING;
@@ -245,6 +257,9 @@ bool api_question_begin(struct api *api, const struct api_question_write *write,
     if (!api_ask(api, question, free_begin, deadline, error)) {
         return false;
     }
+    if (question->failure.code != ERROR_NONE) {
+        return fail(error, &question->failure, free_begin, question);
+    }
     *begin = question->answer;
     begin->watch = NULL;
     if (begin->result == API_QUESTION_BEGUN) {
@@ -266,6 +281,7 @@ struct due_question {
     size_t id_length;
     int64_t due_ms;
     bool moving;
+    struct error failure; /* ERROR_NONE: none */
 };
 
 static void free_due(void *question)
@@ -286,8 +302,8 @@ static void run_due(struct owner_call *call, const struct http_owner_view *view)
         if (partition == NULL || partition->source_index != question->source || partition->number != question->partition || !is_open(partition)) {
             continue;
         }
-        struct stored_event found = daemon_ids_find(daemon, partition, hash);
-        if (core_look_id(daemon->core, slot, hash, &found, &event)) {
+        struct stored_event found;
+        if (daemon_ids_look(daemon, partition, hash, &found, &question->failure) && core_look_id(daemon->core, slot, hash, &found, &event)) {
             question->moving = event.state == CORE_EVENT_MOVING;
             question->due_ms = question->moving ? -1 : due_of(&event);
         }
@@ -305,6 +321,9 @@ bool api_question_due(struct api *api, size_t source, int32_t partition, struct 
     question->due_ms = -1;
     if (!api_ask(api, question, free_due, deadline, error)) {
         return false;
+    }
+    if (question->failure.code != ERROR_NONE) {
+        return fail(error, &question->failure, free_due, question);
     }
     *due_ms = question->due_ms;
     *moving = question->moving;

@@ -56,10 +56,10 @@ struct api_question_begin {
     struct refusal refusal;
 };
 
-/* Before records are written: has the owner wait for them. False: ERROR_UNAVAILABLE. */
+/* Before records are written: has the owner wait for them. False: ERROR_UNAVAILABLE; ERROR_CORRUPT: what the checkpoint has of the id cannot be read, with look_first. */
 bool api_question_begin(struct api *api, const struct api_question_write *write, struct mono_ms deadline, struct api_question_begin *begin, struct error *error);
 
-/* When the event of this id in this partition is due now: -1 when that is not known (any more, or it is being written again). False: ERROR_UNAVAILABLE. */
+/* When the event of this id in this partition is due now: -1 when that is not known (any more, or it is being written again). False: ERROR_UNAVAILABLE, ERROR_CORRUPT. */
 bool api_question_due(struct api *api, size_t source, int32_t partition, struct span id, struct mono_ms deadline, int64_t *due_ms, bool *moving, struct error *error);
 
 #endif

@@ -123,6 +123,10 @@ static void answer_other(struct steer *steer, const struct steering_answer *answ
         api_write_problem(&steer->write, 504, "unknown_outcome", "Gateway Timeout",
                           "It is not known whether it was carried out: it may still be. Look at the event, and repeat the request if it was not.", members);
         return;
+    case STEERING_UNREADABLE:
+        cJSON_Delete(members);
+        api_write_unreadable(&steer->write, answer->failure.text);
+        return;
     case STEERING_DONE:
     case STEERING_NOT_FOUND:
     case STEERING_NOT_HERE:
@@ -185,7 +189,7 @@ static bool ask_again(struct steer *steer, const char *topic, int32_t partition,
 /* In one source after the other, until it is found. */
 static void ask_all(struct steer *steer, int32_t partition)
 {
-    struct steering_answer answer = {STEERING_NOT_FOUND, -1, -1};
+    struct steering_answer answer = {.result = STEERING_NOT_FOUND, .partition = -1, .due_ms = -1};
     const struct api *api = steer->write.api;
     for (size_t i = 0; i < api->source_count; i++) {
         if (steer->source != i && steer->source != API_OWNER_ALL) {

@@ -18,7 +18,7 @@ static void answer(struct api_write *write, enum steering_result result)
     } else if (result == STEERING_TIMEOUT) {
         api_write_problem(write, 504, "unknown_outcome", "Gateway Timeout", "It is not known whether it was carried out: /api/v1/targets says how it is.", NULL);
     } else {
-        api_write_problem(write, 404, "not_found", "Not Found", "There is no such target; /api/v1/targets names them.", NULL);
+        api_write_problem(write, 404, "not_found", "Not Found", "There is no such entry of `targets`. A topic goes by the first entry that matches it, else by `default`: /api/v1/targets (`tarry target list`) names them.", NULL);
     }
 }
 

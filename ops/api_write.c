@@ -17,6 +17,12 @@ void api_write_unavailable(struct api_write *write, const char *why)
     write->result = "unavailable";
 }
 
+void api_write_unreadable(struct api_write *write, const char *why)
+{
+    api_answer_problem(write->request, 500, "unreadable", "Internal Server Error", "Nothing was written: what is stored of it does not read back: %s", why);
+    write->result = "unreadable";
+}
+
 bool api_write_in_time(struct api_write *write)
 {
     if (write->request->deadline.ms - clock_mono().ms >= API_WRITE_LEAST_MS) {
@@ -75,7 +81,11 @@ bool api_write_begin(struct api_write *write, const struct api_question_write *q
 {
     struct error error;
     if (!api_question_begin(write->api, question, write->request->deadline, begin, &error)) {
-        api_write_unavailable(write, error.text);
+        if (error.code == ERROR_CORRUPT) {
+            api_write_unreadable(write, error.text);
+        } else {
+            api_write_unavailable(write, error.text);
+        }
         return false;
     }
     switch (begin->result) {

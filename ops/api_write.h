@@ -26,6 +26,9 @@ bool api_write_in_time(struct api_write *write);
 /* 503 `unavailable`: nothing was written. */
 void api_write_unavailable(struct api_write *write, const char *why);
 
+/* 500 `unreadable`: what the checkpoint has of the event cannot be read, so nothing was written. */
+void api_write_unreadable(struct api_write *write, const char *why);
+
 /* A problem whose code is the audit's result. */
 void api_write_problem(struct api_write *write, unsigned status, const char *code, const char *title, const char *detail, struct cJSON *members);
 

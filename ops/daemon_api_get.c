@@ -36,11 +36,12 @@ static void add_also(struct daemon_api_get *question, const struct api_list_plac
     }
 }
 
-static void take(struct daemon_api_get *question, const struct api_list_place *place, const struct core_event *event)
+/* True: it comes before what was found so far. */
+static bool take(struct daemon_api_get *question, const struct api_list_place *place, const struct core_event *event)
 {
     if (question->found && !comes_before(question, place, event)) {
         add_also(question, place);
-        return;
+        return false;
     }
     if (question->found) {
         add_also(question, &question->at);
@@ -48,16 +49,19 @@ static void take(struct daemon_api_get *question, const struct api_list_place *p
     question->found = true;
     question->at = *place;
     question->event = *event;
+    return true;
 }
 
-static void look_by_id(struct daemon *daemon, const struct partition *partition, struct daemon_api_get *question)
+/* True: it is what is to be told of now. */
+static bool look_by_id(struct daemon *daemon, const struct partition *partition, struct daemon_api_get *question)
 {
-    struct stored_event stored = daemon_ids_find(daemon, partition, question->hash);
+    struct stored_event stored;
     struct api_list_place place = place_of(partition);
     struct core_event event;
-    if (core_look_id(daemon->core, partition->slot, question->hash, &stored, &event)) {
-        take(question, &place, &event);
+    if (!daemon_ids_look(daemon, partition, question->hash, &stored, &question->failure)) {
+        return false;
     }
+    return core_look_id(daemon->core, partition->slot, question->hash, &stored, &event) && take(question, &place, &event);
 }
 
 static void note_unready(const struct daemon *daemon, const struct partition *partition, struct daemon_api_get *question)
@@ -73,20 +77,37 @@ static void note_unready(const struct daemon *daemon, const struct partition *pa
     }
 }
 
-static void look(struct daemon *daemon, struct daemon_api_get *question)
+static bool is_asked_for(const struct partition *partition, const struct daemon_api_get *question)
 {
-    question->here = memory_new(daemon->partitions.count + 1, sizeof(*question->here));
-    for (slot_index slot = 0; slot < daemon->partitions.count; slot++) {
-        const struct partition *partition = partitions_at(&daemon->partitions, slot);
-        if (partition == NULL || (question->topic[0] != '\0' && strcmp(question->topic, partition->topic) != 0)) {
-            continue;
-        }
-        note_unready(daemon, partition, question);
-        if (partition->gained) {
-            question->here[question->here_count++] = place_of(partition);
-            look_by_id(daemon, partition, question);
+    return partition != NULL && (question->topic[0] == '\0' || strcmp(question->topic, partition->topic) == 0);
+}
+
+/* One partition; true: what it has is to be told of now. */
+static bool look_into(struct daemon *daemon, const struct partition *partition, struct daemon_api_get *question)
+{
+    note_unready(daemon, partition, question);
+    if (!partition->gained) {
+        return false;
+    }
+    question->here[question->here_count++] = place_of(partition);
+    return look_by_id(daemon, partition, question);
+}
+
+/* True: something was found that is to be told of, so its row is taken in this very turn. */
+static bool look(struct daemon *daemon, struct daemon_api_get *question)
+{
+    size_t looked = 0;
+    bool newer = false;
+    question->here = memory_resize(question->here, question->here_count + DAEMON_API_GET_AT_ONCE, sizeof(*question->here));
+    while (question->from < daemon->partitions.count && looked < DAEMON_API_GET_AT_ONCE && question->failure.code == ERROR_NONE) {
+        const struct partition *partition = partitions_at(&daemon->partitions, question->from++);
+        if (is_asked_for(partition, question)) {
+            newer = look_into(daemon, partition, question) || newer;
+            looked++;
         }
     }
+    question->done = question->from >= daemon->partitions.count || question->failure.code != ERROR_NONE;
+    return newer;
 }
 
 static void look_by_place(struct daemon *daemon, struct daemon_api_get *question)
@@ -97,22 +118,36 @@ static void look_by_place(struct daemon *daemon, struct daemon_api_get *question
 
 /* ------------------------------------------------------------------------------------------------- its row */
 
+static void forget_row(struct daemon_api_get *question)
+{
+    free(question->row);
+    free(question->brief);
+    question->row = NULL;
+    question->brief = NULL;
+    question->row_length = 0;
+    question->lane[0] = '\0';
+}
+
 static void copy_row(struct daemon_api_get *question)
 {
     struct span bytes = arena_row(question->event.ref);
-    question->row_length = bytes.length;
-    if (bytes.length <= question->row_most) {
-        question->row = memory_new(bytes.length + 1, 1);
-        memcpy(question->row, bytes.data, bytes.length);
+    if (bytes.length > DAEMON_API_GET_ROW_MOST) {
+        question->brief = api_row_brief_new(bytes, &question->failure);
+        return;
     }
+    question->row_length = bytes.length;
+    question->row = memory_new(bytes.length + 1, 1);
+    memcpy(question->row, bytes.data, bytes.length);
 }
 
+/* Of what was found in this turn. */
 static void take_row(const struct daemon *daemon, struct daemon_api_get *question)
 {
-    if (question->found && question->event.lane < daemon->lanes.count) {
+    forget_row(question);
+    if (question->event.lane < daemon->lanes.count) {
         (void)snprintf(question->lane, sizeof(question->lane), "%s", daemon->lanes.names[question->event.lane]);
     }
-    if (question->found && question->event.ref != 0) {
+    if (question->event.ref != 0) {
         copy_row(question);
     }
 }
@@ -165,19 +200,26 @@ static void run(struct owner_call *call, const struct http_owner_view *view)
 {
     struct daemon_api_get *question = (struct daemon_api_get *)call;
     struct daemon *daemon = view->context;
+    bool newer;
     question->started_ms = daemon->started_wall_ms;
     question->no_cluster = daemon->cluster[0] == '\0';
+    question->done = true;
     if (question->no_cluster) {
         return;
     }
     if (question->offset >= 0) {
         look_by_place(daemon, question);
+        newer = question->found;
     } else {
         question->hash = daemon_ids_hash(daemon, (struct span){question->id, question->id_length});
-        look(daemon, question);
+        newer = look(daemon, question);
+    }
+    if (newer) {
+        take_row(daemon, question);
+    }
+    if (question->done && question->offset < 0) { /* at last: what ended meanwhile is there */
         take_history(daemon, question);
     }
-    take_row(daemon, question);
 }
 
 struct daemon_api_get *daemon_api_get_new(struct span id, const char *topic)
@@ -189,7 +231,6 @@ struct daemon_api_get *daemon_api_get_new(struct span id, const char *topic)
     question->id_length = id.length;
     (void)snprintf(question->topic, sizeof(question->topic), "%s", topic == NULL ? "" : topic);
     question->offset = -1;
-    question->row_most = DAEMON_API_GET_ROW_MOST;
     return question;
 }
 
@@ -201,6 +242,7 @@ void daemon_api_get_free(void *question)
     }
     free(get->id);
     free(get->row);
+    free(get->brief);
     free(get->also);
     free(get->here);
     free(get->unready);

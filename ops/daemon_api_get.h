@@ -1,13 +1,15 @@
 /*
  * What the owner knows of one event, for whoever asks for it: where it is and how it stands, and what became of it lately.
  *
- * A question for api_ask: it owns all that it has, as whoever asked may have gone. `run` is of the owner thread, everything else of the worker that asks.
+ * A question for api_ask: it owns all that it has, as whoever asked may have gone. `run` is of the owner thread, everything else of the worker that asks. A turn of the owner looks into
+ * DAEMON_API_GET_AT_ONCE partitions; until `done` the same question is asked on.
  */
 #ifndef TARRY_OPS_DAEMON_API_GET_H
 #define TARRY_OPS_DAEMON_API_GET_H
 
 #include "base/span.h"
 #include "ops/api_list_place.h"
+#include "ops/api_row_brief.h"
 #include "ops/history.h"
 #include "ops/owner_call.h"
 #include "scheduler/core.h"
@@ -15,7 +17,8 @@
 
 #define DAEMON_API_GET_HISTORY 20
 #define DAEMON_API_GET_ALSO 100
-#define DAEMON_API_GET_ROW_MOST ((size_t)1 << 20) /* bytes of a row that the owner copies without being told to */
+#define DAEMON_API_GET_ROW_MOST ((size_t)1 << 20) /* bytes of a row that the owner copies: of a longer one what is beside the value */
+#define DAEMON_API_GET_AT_ONCE 64 /* partitions, each with a look-up in the checkpoint: some 100 us, and reads of the disk where pages are not in memory */
 
 struct daemon_api_get {
     struct owner_call call;
@@ -24,15 +27,18 @@ struct daemon_api_get {
     size_t id_length;
     char topic[API_LIST_PLACE_TOPIC_MAX + 1]; /* of the source; "": any */
     int64_t offset;              /* -1: by id; else by the place `at` and this: of what is in no checkpoint yet */
-    size_t row_most;             /* at first DAEMON_API_GET_ROW_MOST */
+    slot_index from;             /* where the next turn goes on */
     /* Answered: */
+    bool done;                   /* nothing is left to ask for */
+    struct error failure;        /* the checkpoint, or the row, does not read back: nothing else counts. ERROR_NONE: it does */
     bool found;
     struct api_list_place at;    /* the least place that has it: what is not moving before what is */
     struct core_event event;     /* its ref counts for nothing */
     char lane[METADATA_LANE_NAME_MAX + 1]; /* "": not known, and its row neither: it is moving */
     struct record_id hash;       /* of the id */
-    uint8_t *row;                /* its bytes, where memory has them and they are no more than row_most */
-    size_t row_length;           /* 0: its row is in the store */
+    uint8_t *row;                /* its bytes, where memory has them and they are no more than DAEMON_API_GET_ROW_MOST */
+    size_t row_length;           /* of `row` */
+    struct api_row_brief *brief; /* of a longer one, where memory has it. Neither: its row is in the store, or it is moving */
     struct api_list_place *also; /* further ones that have the id; at most DAEMON_API_GET_ALSO */
     size_t also_count;
     struct api_list_place *here; /* partitions that were asked */

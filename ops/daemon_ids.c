@@ -1,4 +1,5 @@
 /* Ids: what a person wrote becomes 128 bits, by which the core and the store know the event. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -31,13 +32,23 @@ uint64_t daemon_ids_place(const void *bytes, size_t length)
     return XXH3_64bits(bytes, length);
 }
 
+bool daemon_ids_look(struct daemon *daemon, const struct partition *partition, struct record_id id, struct stored_event *event, struct error *error)
+{
+    *event = (struct stored_event){.offset = -1, .root = -1};
+    bool done = !partition->has_ids || record_id_is_none(id) || store_find_id(daemon->store, partition->slot, id, event, error);
+    if (!done) {
+        event->offset = -1;
+        error_prefix(error, "partition %" PRId32 " of %s", partition->number, partition->topic);
+    }
+    return done;
+}
+
 struct stored_event daemon_ids_find(struct daemon *daemon, const struct partition *partition, struct record_id id)
 {
-    struct stored_event event = {.offset = -1, .root = -1};
+    struct stored_event event;
     struct error error;
-    if (partition->has_ids && !record_id_is_none(id) && !store_find_id(daemon->store, partition->slot, id, &event, &error)) {
+    if (!daemon_ids_look(daemon, partition, id, &event, &error)) {
         daemon_fail(daemon, &error);
-        event.offset = -1;
     }
     return event;
 }

@@ -43,7 +43,7 @@ void daemon_log_refused(struct daemon *daemon, const struct partition *partition
     log_record_headers(&line, record);
     log_record_add(&line, LOG_TEXT("reason", refusal_name(refusal->reason)));
     log_record_end(&line);
-    log_write(rule.level, rule.event, line.fields, line.count, "a record was refused, and is kept whole as a parked dead letter (`tarry dlq list`): %s",
+    log_write(rule.level, rule.event, line.fields, line.count, "a record was refused, and is to be kept whole as a parked dead letter (`tarry dlq list`, once JetStream has it): %s",
               refusal->text);
 }
 
@@ -63,7 +63,7 @@ void daemon_log_letter(struct daemon *daemon, const struct partition *partition,
     log_record_add(&line, LOG_TEXT("letter", letter->id));
     log_record_add(&line, LOG_TEXT("target", target));
     log_record_end(&line);
-    log_write(rule.level, rule.event, line.fields, line.count, "a record becomes a dead letter (`tarry dlq get %s`): %s", letter->id, error);
+    log_write(rule.level, rule.event, line.fields, line.count, "a record is to become a dead letter (`tarry dlq get %s`, once JetStream has it): %s", letter->id, error);
 }
 
 void daemon_log_unreadable(struct daemon *daemon, const struct partition *partition, const struct row *row, int64_t offset, const char *error)

@@ -248,7 +248,8 @@ bool daemon_intake_reports(struct daemon *daemon);
 /* daemon_ids.c: ids as the core knows them. */
 struct record_id daemon_ids_hash(struct daemon *daemon, struct span id);                                               /* absent: RECORD_ID_NONE */
 uint64_t daemon_ids_place(const void *bytes, size_t length);                                                              /* a hash for tables here */
-struct stored_event daemon_ids_find(struct daemon *daemon, const struct partition *partition, struct record_id id); /* in the store; offset -1: none */
+struct stored_event daemon_ids_find(struct daemon *daemon, const struct partition *partition, struct record_id id); /* in the store; offset -1: none. It cannot be read: daemon_fail */
+bool daemon_ids_look(struct daemon *daemon, const struct partition *partition, struct record_id id, struct stored_event *event, struct error *error); /* the same for who only asks: false, and nobody has to end */
 
 /* daemon_schedules.c: what comes again. */
 bool daemon_schedules_check(struct daemon *daemon, const struct decoded *decoded, struct refusal *refusal); /* at intake. BAD_SCHEDULE: it never comes */

@@ -26,14 +26,26 @@ struct daemon_steering {
     uint64_t last_token;
 };
 
+static void say(struct daemon *daemon, struct daemon_call *call, const struct steering_answer *said)
+{
+    metrics_add(daemon->metrics, METRIC_STEERED, said->result, 0, 1);
+    steering_answer(daemon->steering, call->call, said);
+    call->call = NULL;
+}
+
 static void answer(struct daemon *daemon, struct daemon_call *call, enum steering_result result, int64_t due_ms)
 {
     const struct partition *partition = partitions_at(&daemon->partitions, call->slot);
     bool found = result == STEERING_DONE || result == STEERING_TOO_LATE || result == STEERING_FAILED;
-    struct steering_answer said = {result, found && partition != NULL ? partition->number : -1, found ? due_ms : -1};
-    metrics_add(daemon->metrics, METRIC_STEERED, result, 0, 1);
-    steering_answer(daemon->steering, call->call, &said);
-    call->call = NULL;
+    struct steering_answer said = {.result = result, .partition = found && partition != NULL ? partition->number : -1, .due_ms = found ? due_ms : -1};
+    say(daemon, call, &said);
+}
+
+/* Nothing is decided by half of what is known, and a person's wish is no reason to end. */
+static void answer_unreadable(struct daemon *daemon, struct daemon_call *call, const struct error *failure)
+{
+    struct steering_answer said = {.result = STEERING_UNREADABLE, .partition = -1, .due_ms = -1, .failure = *failure};
+    say(daemon, call, &said);
 }
 
 /* ------------------------------------------------------------------------------------------------- lanes */
@@ -83,6 +95,12 @@ static void ask(struct daemon *daemon, struct daemon_call *call)
         return;
     }
     const struct partition *partition = partitions_at(&daemon->partitions, call->slot);
+    struct stored_event found;
+    struct error error;
+    if (!daemon_ids_look(daemon, partition, call->id, &found, &error)) {
+        answer_unreadable(daemon, call, &error);
+        return;
+    }
     call->epoch = partition->epoch;
     call->asked = true;
     call->rests = false;
@@ -92,7 +110,7 @@ static void ask(struct daemon *daemon, struct daemon_call *call)
                              .verb = wish->verb == STEERING_PAUSE ? STEER_PAUSE : STEER_MOVE,
                              .due_ms = due_of(daemon, wish),
                              .id = call->id,
-                             .found = daemon_ids_find(daemon, partition, call->id)};
+                             .found = found};
 }
 
 /* The partition that was asked went before it answered. */

@@ -26,7 +26,7 @@ struct steering {
 
 const char *steering_result_name(enum steering_result result)
 {
-    static const char *const names[STEERING_RESULTS] = {"done", "not_found", "too_late", "not_here", "failed", "timeout"};
+    static const char *const names[STEERING_RESULTS] = {"done", "not_found", "too_late", "not_here", "failed", "timeout", "unreadable"};
     return names[result];
 }
 

@@ -41,8 +41,9 @@ enum steering_result {
     STEERING_NOT_HERE,  /* this instance has no such partition, or gives it up */
     STEERING_FAILED,    /* it could not be written */
     STEERING_TIMEOUT,   /* nothing is known: it may still be carried out */
+    STEERING_UNREADABLE, /* what the checkpoint has of its id cannot be read: failure. Nothing was done */
 };
-#define STEERING_RESULTS 6
+#define STEERING_RESULTS 7
 
 /* "done", "not_found", ... Static. */
 const char *steering_result_name(enum steering_result result);
@@ -51,6 +52,7 @@ struct steering_answer {
     enum steering_result result;
     int32_t partition; /* where it was found; -1: nowhere */
     int64_t due_ms;    /* that it had; -1: not known */
+    struct error failure; /* of UNREADABLE */
 };
 
 struct steering;

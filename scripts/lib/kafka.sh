@@ -129,7 +129,7 @@ kafka_stop()
     [ -f "$1/pid" ] || return 0
     pid=$(cat "$1/pid")
     # the number may have been given to somebody else since: only a process that names our file is ours
-    if tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "$1/server.properties"; then
+    if tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF "$1/server.properties"; then
         kill "$pid" 2>/dev/null
         tries=0
         while kill -0 "$pid" 2>/dev/null; do

@@ -20,7 +20,7 @@ up_choose_ports() {
 
 # up_is_ours PIDFILE ARGUMENT: the process of that number runs and has the argument: a number alone may belong to somebody else by now.
 up_is_ours() {
-    [ -f "$1" ] && tr '\0' '\n' <"/proc/$(cat "$1")/cmdline" 2>/dev/null | grep -qxF "$2"
+    [ -f "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$(cat "$1")/cmdline" | grep -qxF "$2"
 }
 
 # JetStream keeps at most 2 GB of this disk: tarry.yaml asks for four streams of 256 MiB, not of the usual 10 GiB each.

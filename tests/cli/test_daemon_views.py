@@ -245,6 +245,8 @@ class Check(Case):
             result = run("check", server=server)
             self.assertEqual(result.code, 2)
             self.assertTrue(result.out.startswith("TARRY CRITICAL: 96% of the store is used, the clock is not synchronised | "))
+            result = run("check", "--no-clock", server=server)
+            self.assertTrue(result.out.startswith("TARRY CRITICAL: 96% of the store is used | "))
 
     def test_letters(self):
         letters = [{"by": "reason", "group": "no_time", "count": 3}, {"by": "reason", "group": "late", "count": 4}]

@@ -8,5 +8,6 @@ tarry_test(test_writer FOLDER unit LABEL unit ROOMS ops store base SOURCES $<TAR
 tarry_e2e(e2e_schedules 420 schedules exactly_once)
 target_link_libraries(e2e_schedules PRIVATE support_schedules)
 tarry_test(test_steering FOLDER unit LABEL "unit;schedules" ROOMS ops base)
-tarry_test(test_daemon_steering FOLDER unit LABEL "unit;schedules" ROOMS ops scheduler base SOURCES support/daemon_scene.c)
+tarry_test(test_daemon_steering FOLDER unit LABEL "unit;schedules" ROOMS ops scheduler base
+    SOURCES support/daemon_scene.c support/list_scene.c support/temp.c)
 tarry_test(test_daemon_schedules FOLDER unit LABEL "unit;schedules" ROOMS ops scheduler base)

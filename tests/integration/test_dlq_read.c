@@ -103,7 +103,6 @@ static void post_many(uint64_t first, size_t count, size_t value_bytes)
 
 /* Runs it, and says how many lines came; it must end well. */
 #define LINES(...) lines_of(PIPED(__VA_ARGS__))
-
 static size_t lines_of(struct cli_program program)
 {
     cli_program_expect(&program, VERBS_EXIT_DONE);

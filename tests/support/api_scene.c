@@ -84,7 +84,7 @@ static void *own(void *context)
     while (!atomic_load(&scene->stop)) {
         struct pollfd wait = {mailbox_fd(scene->api.owner), POLLIN, 0};
         (void)poll(&wait, 1, 20);
-        (void)http_owner_serve(scene->api.owner, &view);
+        atomic_fetch_add(&scene->asked, (int)http_owner_serve(scene->api.owner, &view));
     }
     return NULL;
 }

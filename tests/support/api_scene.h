@@ -24,6 +24,7 @@ struct api_scene {
     pthread_t owner;
     bool running;
     atomic_bool stop;
+    atomic_int asked; /* times that the owner was asked, about */
     struct cJSON *answer; /* the last one */
     unsigned status;      /* of it */
 };

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-#define SLOTS_MOST 4
+#define SLOTS_MOST 512
 
 struct daemon *daemon_scene_new(struct config *config, struct now now)
 {

@@ -11,6 +11,8 @@
 
 #include "base/memory.h"
 #include "ops/api.h"
+#include "ops/api_question.h"
+#include "ops/clock.h"
 #include "ops/daemon_state.h"
 #include "tests/support/api_scene.h"
 #include "tests/support/daemon_scene.h"
@@ -120,7 +122,7 @@ static void test_by_id_from_memory(void **state)
     assert_string_equal(text_of(answer, "id"), "order/1");
 }
 
-/* It would be in the checkpoint soon; where that takes long it is copied after all. Its value is too long to be shown. */
+/* Its value is not copied. */
 static void test_a_large_one(void **state)
 {
     struct api_scene *scene = *state;
@@ -132,6 +134,10 @@ static void test_a_large_one(void **state)
     assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(answer, "value")));
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "cut")));
     assert_string_equal(text_of(answer, "key"), "k");
+    assert_int_equal(cJSON_GetObjectItemCaseSensitive(answer, "value_bytes")->valuedouble, 2 << 20);
+    assert_true(atomic_load(&scene->asked) <= 1); /* nothing was waited for */
+    answer = ask(scene, "a/0/7", NULL, 200);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(answer, "value")));
     free(large);
 }
 
@@ -170,6 +176,43 @@ static void test_moving_for_long(void **state)
     const struct cJSON *answer = ask(scene, "a", NULL, 200);
     assert_string_equal(text_of(answer, "state"), "moving");
     assert_string_equal(text_of(answer, "value"), "v");
+    assert_true(atomic_load(&scene->asked) <= 300 / 20 + 2); /* for some 300 ms: a reader sleeps meanwhile */
+}
+
+static void expect_unreadable(struct api_scene *scene, const struct partition *partition)
+{
+    struct mono_ms deadline = {clock_mono().ms + 20000};
+    struct api_question_partition place = {.number = partition->number, .slot = partition->slot, .epoch = partition->epoch, .open = true};
+    const struct api_question_partition *places[] = {&place};
+    struct api_question_write write = {.word = span_of_text("w"), .id = span_of_text("a"), .places = places, .count = 1, .look_first = true};
+    struct api_question_begin begun;
+    struct error error;
+    int64_t due_ms;
+    bool moving;
+    assert_false(api_question_due(&scene->api, 0, partition->number, write.id, deadline, &due_ms, &moving, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+    assert_false(api_question_begin(&scene->api, &write, deadline, &begun, &error));
+    assert_int_equal(error.code, ERROR_CORRUPT);
+}
+
+/* A look at a store that does not read is answered, and ends nothing. */
+static void test_a_store_that_does_not_read(void **state)
+{
+    struct api_scene *scene = *state;
+    gain(scene, 0);
+    for (int32_t i = 1; i < LIST_SCENE_PLACES; i++) {
+        (void)partitions_add(&scene->daemon->partitions, "a", i, 0);
+    }
+    struct partition *partition = daemon_scene_gain(scene->daemon, "a", LIST_SCENE_PLACES, 0, NULL); /* of which the store knows nothing */
+    partition->has_ids = true;
+    scene->daemon->store = scene->list->store;
+    daemon_scene_step(scene->daemon, NULL);
+    api_scene_start(scene);
+    const struct cJSON *answer = ask(scene, "a", NULL, 500);
+    assert_string_equal(text_of(answer, "code"), "unreadable");
+    assert_non_null(strstr(text_of(answer, "detail"), "not bound"));
+    expect_unreadable(scene, partition); /* and so it is with what writers ask */
+    assert_false(scene->daemon->failed);
 }
 
 /* And the ids of what is read later are not those of a cluster without a name. */
@@ -212,6 +255,7 @@ int main(void)
         TEST(test_what_does_not_read_back),
         TEST(test_not_read_to_the_end),
         TEST(test_moving_for_long),
+        TEST(test_a_store_that_does_not_read),
         TEST(test_no_broker_has_answered),
         TEST(test_nothing_is_known),
     };

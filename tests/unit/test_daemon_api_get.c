@@ -10,11 +10,13 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "bridge/row.h"
 #include "ops/api.h"
 #include "ops/daemon_api_get.h"
 #include "ops/daemon_state.h"
 #include "ops/http_owner.h"
 #include "tests/support/daemon_scene.h"
+#include "tests/support/list_scene.h"
 
 #define WALL_MS INT64_C(1800000000000) /* the beginning of an hour */
 #define MINUTE_MS INT64_C(60000)
@@ -132,23 +134,134 @@ static void test_of_several_the_least_place_counts(void **state)
     daemon_api_get_free(question);
 }
 
-static void test_a_large_row_is_copied_when_that_is_asked_for(void **state)
+/* Its row is large in whatever part. */
+static void read_large(struct daemon *daemon, const char *id, int64_t offset, size_t key_bytes, size_t value_bytes, size_t header_bytes)
+{
+    size_t most = key_bytes > value_bytes ? key_bytes : value_bytes;
+    most = most > header_bytes ? most : header_bytes;
+    uint8_t *bytes = memory_new(most + 1, 1);
+    struct buffer row = buffer_new((size_t)32 << 20);
+    struct error error;
+    struct record_header headers[] = {{span_of_text("first"), span_of_text("1")}, {span_of_text("long"), {bytes, header_bytes}}};
+    struct record record = {.key = {bytes, key_bytes}, .value = {bytes, value_bytes}, .headers = headers, .header_count = 2, .offset = offset, .timestamp_ms = WALL_MS};
+    struct decoded decoded = {.due_ms = WALL_MS + HOUR_MS,
+                              .target = span_of_text("mail-x"),
+                              .partition = -1,
+                              .key = record.key,
+                              .value = record.value,
+                              .id = span_of_text(id),
+                              .root = -1,
+                              .expires_ms = -1,
+                              .recurrence = {.kind = DECODE_RECURRENCE_CRON, .cron = span_of_text("0 0 * * *"), .zone = span_of_text("Europe/Berlin"), .until_ms = -1}};
+    assert_true(row_encode(&row, &record, &decoded, &error));
+    read_record(daemon, partition_of(daemon, "in", 0), offset, id, WALL_MS + HOUR_MS, MAIL, buffer_span(&row));
+    step(daemon);
+    buffer_free(&row);
+    free(bytes);
+}
+
+static void test_of_a_large_row_all_but_the_value_is_copied(void **state)
+{
+    read_large(*state, "a", 7, 3, DAEMON_API_GET_ROW_MOST, 5);
+    struct daemon_api_get *question = ask(*state, "a", NULL);
+    assert_true(question->found && question->row == NULL && question->row_length == 0);
+    const struct row *row = &question->brief->row;
+    assert_string_equal(question->lane, "mail");
+    assert_true(span_equals_text(row->decoded.id, "a") && span_equals_text(row->decoded.target, "mail-x"));
+    assert_true(span_equals_text(row->decoded.recurrence.cron, "0 0 * * *") && span_equals_text(row->decoded.recurrence.zone, "Europe/Berlin"));
+    assert_int_equal(row->record.offset, 7);
+    assert_memory_equal(row->decoded.key.data, "\0\0\0", 3);
+    assert_int_equal(row->decoded.value.length, DAEMON_API_GET_ROW_MOST);
+    struct span rest = row->headers;
+    struct record_header header;
+    bool damaged = false;
+    assert_true(row_next_header(&rest, &header, &damaged) && span_equals_text(header.value, "1"));
+    assert_true(row_next_header(&rest, &header, &damaged) && header.value.length == 5);
+    assert_false(row_next_header(&rest, &header, &damaged) || damaged || question->brief->cut);
+    daemon_api_get_free(question);
+}
+
+static void test_large_headers_and_keys_are_cut(void **state)
+{
+    read_large(*state, "a", 7, 3, 5, 2 * DAEMON_API_GET_ROW_MOST);
+    struct daemon_api_get *question = ask(*state, "a", NULL);
+    assert_true(question->brief->cut);
+    assert_int_equal(question->brief->row.headers.length, API_ROW_BRIEF_MOST - 3);
+    daemon_api_get_free(question);
+    read_large(*state, "b", 8, API_ROW_BRIEF_MOST + 1, 5, 5);
+    question = ask(*state, "b", NULL);
+    assert_int_equal(question->brief->row.decoded.key.length, API_ROW_BRIEF_MOST + 1);
+    assert_false(question->brief->cut);
+    daemon_api_get_free(question);
+}
+
+static void test_a_large_row_that_does_not_read_back(void **state)
 {
     struct daemon *daemon = *state;
     uint8_t *large = memory_new(DAEMON_API_GET_ROW_MOST + 1, 1);
-    memset(large, 'x', DAEMON_API_GET_ROW_MOST + 1);
+    memset(large, 0xff, DAEMON_API_GET_ROW_MOST + 1);
     read_record(daemon, partition_of(daemon, "in", 0), 0, "a", WALL_MS + HOUR_MS, 0, (struct span){large, DAEMON_API_GET_ROW_MOST + 1});
     step(daemon);
     struct daemon_api_get *question = ask(daemon, "a", NULL);
-    assert_true(question->found && question->row == NULL && question->row_length == DAEMON_API_GET_ROW_MOST + 1);
-    daemon_api_get_free(question);
-    question = daemon_api_get_new(span_of_text("a"), NULL);
-    question->row_most = SIZE_MAX;
-    struct http_owner_view view = view_of(daemon);
-    question->call.run(&question->call, &view);
-    assert_memory_equal(question->row, large, question->row_length);
+    assert_true(question->done && question->failure.code != ERROR_NONE);
     daemon_api_get_free(question);
     free(large);
+}
+
+/* A store that knows nothing of the slot stands for one that does not read. */
+static void test_a_store_that_does_not_read_ends_nothing(void **state)
+{
+    struct daemon *daemon = *state;
+    struct list_scene *scene = list_scene_new();
+    struct partition *partition = gain(daemon, "in", 3, 0, 0);
+    assert_true(partition->slot >= LIST_SCENE_PLACES);
+    partition->has_ids = true;
+    daemon->store = scene->store;
+    step(daemon);
+    struct daemon_api_get *question = ask(daemon, "a", NULL);
+    assert_true(question->done && !question->found);
+    assert_non_null(strstr(question->failure.text, "partition 3 of in"));
+    assert_non_null(strstr(question->failure.text, "not bound"));
+    assert_false(daemon->failed);
+    daemon_api_get_free(question);
+    (void)daemon_ids_find(daemon, partition, daemon_ids_hash(daemon, span_of_text("a"))); /* of the intake, which decides by it */
+    assert_true(daemon->failed);
+    daemon->store = NULL;
+    list_scene_free(scene);
+}
+
+/* A turn of the owner is short, however many partitions there are; what stands last in one turn and first in another is one answer. */
+static void test_many_partitions_take_several_turns(void **state)
+{
+    struct daemon *daemon = *state;
+    struct http_owner_view view = view_of(daemon);
+    for (int32_t i = 0; i < 2 * DAEMON_API_GET_AT_ONCE; i++) {
+        gain(daemon, "in", 10 + i, 0, 0);
+    }
+    step(daemon);
+    read_record(daemon, partition_of(daemon, "other", 0), 1, "a", WALL_MS + HOUR_MS, 0, span_of_text("other"));
+    read_record(daemon, partition_of(daemon, "in", 137), 2, "a", WALL_MS + HOUR_MS, MAIL, span_of_text("in 137"));
+    step(daemon);
+    struct history_event event = {.id = span_of_text("a"), .source_topic = span_of_text("in"), .due_ms = WALL_MS, .outcome = HISTORY_DELIVERED};
+    history_add(daemon->outcomes.history, &event);
+    struct daemon_api_get *question = daemon_api_get_new(span_of_text("a"), NULL);
+    for (size_t turn = 1; turn <= 2; turn++) {
+        question->call.run(&question->call, &view);
+        assert_false(question->done);
+        assert_int_equal(question->here_count, turn * DAEMON_API_GET_AT_ONCE);
+        assert_memory_equal(question->row, "other", 5);
+        assert_int_equal(question->history_count, 0);
+    }
+    question->call.run(&question->call, &view);
+    assert_true(question->done);
+    assert_int_equal(question->here_count, 2 * DAEMON_API_GET_AT_ONCE + 3);
+    assert_int_equal(question->at.partition, 137); /* the least place */
+    assert_memory_equal(question->row, "in 137", 6);
+    assert_string_equal(question->lane, "mail");
+    assert_int_equal(question->also_count, 1);
+    assert_string_equal(question->also[0].topic, "other");
+    assert_int_equal(question->history_count, 1);
+    daemon_api_get_free(question);
 }
 
 static void test_by_place(void **state)
@@ -345,6 +458,11 @@ static void test_targets(void **state)
     daemon_input(daemon, INPUT_DELIVERY_FAILED, partition_of(daemon, "in", 0))->as.delivery = (struct input_delivery){.lane = MAIL, .failure = DELIVERY_RETRIABLE};
     step(daemon);
     expect_mail(daemon, "failing", 1);
+    metrics_add(daemon->metrics, METRIC_DELIVERED, MAIL, 0, 20);
+    cJSON *document = answer(daemon, api_targets_list, 200, NULL);
+    assert_int_equal(number_of(item_of(document, 0), "delivered"), 0);
+    assert_int_equal(number_of(item_of(document, 1), "delivered"), 20);
+    cJSON_Delete(document);
 }
 
 static void test_stats(void **state)
@@ -405,7 +523,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_it_is_found_where_it_is),
         TEST(test_of_several_the_least_place_counts),
-        TEST(test_a_large_row_is_copied_when_that_is_asked_for),
+        TEST(test_of_a_large_row_all_but_the_value_is_copied),
+        TEST(test_large_headers_and_keys_are_cut),
+        TEST(test_a_large_row_that_does_not_read_back),
+        TEST(test_a_store_that_does_not_read_ends_nothing),
+        TEST(test_many_partitions_take_several_turns),
         TEST(test_by_place),
         TEST(test_what_is_not_read_yet_is_not_known),
         TEST(test_history_is_copied_and_of_the_source),

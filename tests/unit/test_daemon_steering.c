@@ -14,6 +14,7 @@
 #include "ops/daemon_state.h"
 #include "scheduler/bucket.h"
 #include "tests/support/daemon_scene.h"
+#include "tests/support/list_scene.h"
 
 #define WALL_MS INT64_C(1800000000000)
 #define HOUR_MS INT64_C(3600000)
@@ -163,6 +164,30 @@ static void test_not_found(void **state)
     assert_int_equal(ask(*state, &wish).result, STEERING_NOT_FOUND);
 }
 
+/* A wish that meets a store that does not read is answered; the process goes on. */
+static void test_unreadable(void **state)
+{
+    struct daemon *daemon = *state;
+    struct list_scene *scene = list_scene_new();
+    struct partition *partition = partitions_add(&daemon->partitions, "in", 9, 0);
+    while (partition->slot < LIST_SCENE_PLACES) { /* of which the store knows nothing */
+        partition = partitions_add(&daemon->partitions, "in", partition->number + 1, 0);
+    }
+    partition->state = PARTITIONS_OPEN;
+    partition->gained = true;
+    partition->has_ids = true;
+    daemon->store = scene->store;
+    struct steering_wish wish = wish_of(STEERING_RUN_NOW, "in", "here");
+    wish.partition = partition->number;
+    struct steering_answer answer = ask(daemon, &wish);
+    assert_int_equal(answer.result, STEERING_UNREADABLE);
+    assert_non_null(strstr(answer.failure.text, "not bound"));
+    assert_false(daemon->failed);
+    partition->gained = false;
+    daemon->store = NULL;
+    list_scene_free(scene);
+}
+
 static void test_not_here(void **state)
 {
     struct steering_wish wish = wish_of(STEERING_PAUSE, "elsewhere", "here");
@@ -259,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(test_moved),    WITH(test_paused), WITH(test_moving_runs_out_of_time), WITH(test_not_found),
         WITH(test_not_here), WITH(test_lanes),  WITH(test_stopping),
+        WITH(test_unreadable),
         WITH(test_when_it_is_asked_again), WITH(test_only_paused_ones_are_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void test_asked_and_answered(void **state)
     assert_true(span_equals_text(wish->id, "order-1"));
     assert_true(wish->id.data != (const uint8_t *)id); /* the call's own */
     assert_null(wish->lane.data);
-    steering_answer(steering, call, &(struct steering_answer){STEERING_DONE, 3, 99});
+    steering_answer(steering, call, &(struct steering_answer){.result = STEERING_DONE, .partition = 3, .due_ms = 99});
     pthread_join(asker.thread, NULL);
     assert_true(asker.answered);
     assert_int_equal(asker.answer.result, STEERING_DONE);
@@ -94,7 +94,7 @@ static void test_lanes_need_no_id(void **state)
     struct steering_call *call = await_call(steering);
     assert_true(span_equals_text(steering_wish_of(call)->lane, "mail"));
     assert_null(steering_wish_of(call)->topic.data);
-    steering_answer(steering, call, &(struct steering_answer){STEERING_NOT_FOUND, -1, -1});
+    steering_answer(steering, call, &(struct steering_answer){.result = STEERING_NOT_FOUND, .partition = -1, .due_ms = -1});
     pthread_join(asker.thread, NULL);
     assert_true(asker.answered);
     assert_int_equal(asker.answer.result, STEERING_NOT_FOUND);
@@ -164,10 +164,10 @@ static void test_few_are_under_way(void **state)
     struct pollfd fd = {steering_fd(steering), POLLIN, 0};
     assert_int_equal(poll(&fd, 1, LONG_MS), 1); /* the last one is there */
     assert_null(steering_take(steering));
-    steering_answer(steering, calls[0], &(struct steering_answer){STEERING_TOO_LATE, 0, 1});
+    steering_answer(steering, calls[0], &(struct steering_answer){.result = STEERING_TOO_LATE, .due_ms = 1});
     calls[0] = await_call(steering);
     for (size_t i = 0; i < STEERING_UNDER_WAY_MAX; i++) {
-        steering_answer(steering, calls[i], &(struct steering_answer){STEERING_TOO_LATE, 0, 1});
+        steering_answer(steering, calls[i], &(struct steering_answer){.result = STEERING_TOO_LATE, .due_ms = 1});
     }
     for (size_t i = 0; i <= STEERING_UNDER_WAY_MAX; i++) {
         pthread_join(askers[i].thread, NULL);
@@ -184,6 +184,7 @@ static void test_results_have_names(void **state)
     assert_string_equal(steering_result_name(STEERING_DONE), "done");
     assert_string_equal(steering_result_name(STEERING_NOT_HERE), "not_here");
     assert_string_equal(steering_result_name(STEERING_TIMEOUT), "timeout");
+    assert_string_equal(steering_result_name(STEERING_UNREADABLE), "unreadable");
 }
 
 int main(void)
