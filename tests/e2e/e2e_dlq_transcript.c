@@ -298,7 +298,8 @@ static void run(const char *words, int code)
 static void type(const char *words, int code, unsigned lines)
 {
     char typed[1024];
-    snprintf(typed, sizeof(typed), "%s -o table", words);
+    int length = snprintf(typed, sizeof(typed), "%s -o table", words);
+    assert_true(length > 0 && (size_t)length < sizeof(typed));
     run(typed, code);
     show(words, code, lines);
 }

@@ -73,7 +73,7 @@ struct example {
 /* Of "12:00:00". */
 static int64_t read_time(const struct page_block *block, const char *text)
 {
-    char moment[64];
+    char moment[256];
     (void)snprintf(moment, sizeof(moment), "2027-01-15T%sZ", text == NULL ? "" : text);
     return page_block_moment(block, moment) - page_block_moment(block, "2027-01-15T00:00:00Z");
 }

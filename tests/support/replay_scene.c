@@ -272,7 +272,7 @@ static char *slurp(struct replay_scene *scene, const char *name, pid_t pid)
     assert_non_null(file);
     size_t room = (size_t)1 << 20;
     char *text = memory_new(room + 1, 1);
-    (void)fread(text, 1, room, file);
+    text[fread(text, 1, room, file)] = '\0';
     (void)fclose(file);
     free(path);
     return text;
