@@ -11,7 +11,7 @@ static bool is_paused(const struct api_event *event)
     return event->row->decoded.paused && event->state == CORE_EVENT_PENDING;
 }
 
-const char *api_event_state(const struct api_event *event)
+static const char *name_of_state(const struct api_event *event)
 {
     switch (event->state) {
     case CORE_EVENT_RUNNING:
@@ -187,7 +187,7 @@ size_t api_event_add(struct cJSON *object, const struct api_event *event)
     const struct decoded *decoded = &event->row->decoded;
     add_text(object, "id", decoded->id);
     json_add_text(object, "kind", decoded->recurrence.kind != DECODE_RECURRENCE_NONE ? "schedule" : "message");
-    json_add_text(object, "state", api_event_state(event));
+    json_add_text(object, "state", name_of_state(event));
     add_times(object, event);
     add_source(object, event);
     add_target(object, event);

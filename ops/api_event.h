@@ -34,9 +34,6 @@ struct api_event {
     bool lacks_headers;         /* there are more than are at hand: "cut": true */
 };
 
-/* "pending", "running", "moving", "paused" or "undecided". Static. */
-const char *api_event_state(const struct api_event *event);
-
 /* Adds its members to an object. What is paused or undecided has no due time: null; the former one's own is resume_due. What waits because its letter could not be
  * kept has retry_at. Headers that do not read back end the list of headers ("cut"). O(length of what is shown + API_EVENT_HEADERS_WALKED). Returns what it shows of the
  * payload, in bytes, with API_EVENT_HEADER_COST for each header: whoever shows many stops somewhere. */

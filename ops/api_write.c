@@ -60,7 +60,8 @@ struct mono_ms api_write_send_deadline(const struct api_write *write)
     return (struct mono_ms){write->request->deadline.ms - API_WRITE_ANSWER_MS};
 }
 
-struct mono_ms api_write_read_deadline(const struct api_write *write)
+/* The moment by which the owner must have said something. */
+static struct mono_ms read_deadline(const struct api_write *write)
 {
     struct mono_ms latest = api_write_send_deadline(write);
     int64_t usual_ms = clock_mono().ms + API_WRITE_READ_MS;
@@ -74,7 +75,7 @@ static bool is_stopping(const void *context)
 
 void api_write_wait(struct api_write *write, struct request_watch *watch)
 {
-    (void)request_watch_wait(watch, api_write_read_deadline(write), is_stopping, write->api);
+    (void)request_watch_wait(watch, read_deadline(write), is_stopping, write->api);
 }
 
 bool api_write_begin(struct api_write *write, const struct api_question_write *question, struct api_question_begin *begin)

@@ -38,9 +38,8 @@ void api_write_refused(struct api_write *write, const struct refusal *refusal, i
 /* A random word by which a record is known again (32 hexadecimal digits). */
 void api_write_random_word(char word[API_IDEMPOTENCY_NONCE_SIZE]);
 
-/* The moment by which Kafka, and by which the owner, must have said something. */
+/* The moment by which Kafka must have said something. */
 struct mono_ms api_write_send_deadline(const struct api_write *write);
-struct mono_ms api_write_read_deadline(const struct api_write *write);
 
 /* Waits for the watch; what is known then is in it. */
 void api_write_wait(struct api_write *write, struct request_watch *watch);
